@@ -262,7 +262,7 @@ function chainActions(bound: Bound, world: World, actions: Action[]): void {
 
 /**
  * Until something is sent, processes differ only in their number, and buyers of a bound in which they are alike only in
- * their names: whoever is first is called the first.
+ * their names: the one that comes first is called the first.
  */
 function sendActions(bound: Bound, world: World, actions: Action[]): void {
   for (const id in bound.sends) {

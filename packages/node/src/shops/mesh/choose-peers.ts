@@ -123,7 +123,7 @@ export function sample<T>(items: readonly T[], count: number, rng: Rng): T[] {
 const byWorth = (a: Placed, b: Placed) => b.weight - a.weight || Number(b.proven) - Number(a.proven) || ageOrder(a, b)
 
 type Crowded = { peer: Placed; size: number }
-/** Whoever is missed least comes first. */
+/** The one that is missed least comes first. */
 const byLoss = (a: Crowded, b: Crowded) =>
   b.size - a.size ||
   a.peer.weight - b.peer.weight ||
