@@ -65,7 +65,7 @@ async function onNode<T>(work: (counter: WorkCounter, till: TillFixture, db: Tes
     )
     till = await openTill({
       databaseUrl: db.databaseUrl,
-      // Over the few connections of the test instead of its own.
+      // Over the few connections of the test, instead of those of the node.
       intercept: { ...counter.intercept, database: () => counter.intercept.database?.(db.database) ?? db.database },
       shops: [counter.shop],
       env: { OPERATORS: account.address },
