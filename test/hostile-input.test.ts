@@ -7,6 +7,7 @@ import { anyText } from '../packages/protocol/src/any-text.fixture.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { jsonSchemaOf } from '../packages/till/src/documents/index.ts'
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
+import { findExampleFaults } from '../packages/till/src/selling/index.ts'
 import { openTill } from './harness/till-fixture.ts'
 import { together } from './harness/until.ts'
 
@@ -118,6 +119,11 @@ const found = ['\0', '\ud800']
 const hostile = ['\0', 'a\0b', '\ud800', 'x\udc00y', '1e5', '-1', '', '9'.repeat(400), '%00', '0x', '\u{1f4a5}\u202e']
 
 const nameOf = ({ route, part, path }: Field) => `${route.id} ${part}.${path.join('.')}`
+
+test('the example of every route satisfies the schemas of its route', () => {
+  expect(routes.flatMap(findExampleFaults)).toEqual([])
+  expect(routes.map(({ id }) => id)).toEqual(expect.arrayContaining(['sandbox.echo.get', 'options.bid']))
+})
 
 test('NUL, half a surrogate pair or "1e5" in a field answered 500: no field of any route does', async () => {
   expect(fields.length).toBeGreaterThan(100)

@@ -17,6 +17,7 @@ const node = await startNode(parseConfig(env), {
   log: silentLog,
   intercept: { ...points.intercept, job: jobs.intercept },
   jobs: JOBS !== undefined,
+  trustExamples: true,
 })
 process.on('message', (message) => {
   if (message === 'arm') {

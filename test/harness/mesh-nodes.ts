@@ -90,6 +90,7 @@ export async function openMesh(): Promise<MeshFixture> {
       const node = await startNode(config, {
         devnets: [base, polygon],
         log: silentLog,
+        trustExamples: true,
         ownShops: own,
         // Otherwise the mesh is among its own shops.
         ...(own === 'till' ? { shops: [mesh] } : {}),

@@ -78,6 +78,7 @@ export async function startProductionNode(
   })
   const node = await startNode(config, {
     log: silentLog,
+    trustExamples: true,
     ...(changes.clock ? { clock: changes.clock } : {}),
     ownShops: changes.ownShops ?? 'till',
     ...(changes.ownShops === 'all'

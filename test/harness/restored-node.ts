@@ -117,6 +117,7 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
       devnets: [base, polygon],
       log: silentLog,
       jobs: options.jobs ?? true,
+      trustExamples: true,
       ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
     })
     running.add(node)

@@ -29,11 +29,15 @@ export const rowOf = (store: Store, id: string): Row => {
   return row
 }
 export const conflictOf = (store: Store, { key }: Authorization): Row | undefined =>
-  store.rows.find((row) => row.stored === JSON.stringify(storedKey(key, key)))
+  rowStoredAs(store, storedKey(key, key))
 
-function storedKey(id: string, key: string): unknown {
+function rowStoredAs(store: Store, stored: string): Row | undefined {
+  return store.rows.find((row) => row.stored === stored)
+}
+
+function storedKey(id: string, key: string): string {
   const of = { id, network: 'n', asset: 'a', payer: 'p', paymentKey: `0x${key}` }
-  return claimKey(of).key
+  return JSON.stringify(claimKey(of).key)
 }
 
 /** The same guard as the update of the store, and its effect on what the payer has open. */
@@ -78,7 +82,7 @@ export function endRow(
 export function claim(bound: Bound, store: Store, handler: Handler, ignoreUndelivered: boolean) {
   const { id: auth, key, payer, request, micro, until } = authorizationOf(bound, handler.auth)
   const id = `${key}/${handler.n}`
-  const stored = JSON.stringify(storedKey(id, key))
+  const stored = storedKey(id, key)
   const undelivered = ignoreUndelivered
     ? undefined
     : store.rows.find(
@@ -89,7 +93,7 @@ export function claim(bound: Bound, store: Store, handler: Handler, ignoreUndeli
           answeredStates.includes(row.state) &&
           (row.clientGone || row.owner !== handler.owner),
       )
-  const isNew = !undelivered && !store.rows.some((row) => row.stored === stored)
+  const isNew = !undelivered && !rowStoredAs(store, stored)
   const open = store.open[payer] as { count: number; micro: number }
   const fits =
     isNew &&
@@ -263,8 +267,8 @@ export function insertCredited(
 ): boolean {
   const auth = authorizationOf(bound, id)
   const { key, payer, micro, request } = auth
-  const stored = JSON.stringify(storedKey(rowId, key))
-  if (store.rows.some((row) => row.stored === stored)) return false
+  const stored = storedKey(rowId, key)
+  if (rowStoredAs(store, stored)) return false
   const row: Row = {
     ...{ id: rowId, stored, key, auth: id, payer, request, micro, until: 0, state: 'credited', owner: 0, attempt: 0 },
     ...{

@@ -31,9 +31,10 @@ import {
 
 /** Something that may happen next. */
 export type Action = {
-  label: string
+  /** Only said of the steps that lead to a violation. */
+  label(): string
   /** Set for what happens in the end by itself, lower first: without anybody's ill will the world comes to rest this way. */
-  fair?: number
+  fair?: number | undefined
   /** False when nothing came of it. */
   run(world: World): unknown
 }
@@ -45,23 +46,23 @@ const fairFinal = 4
 const fairBlock = 5
 
 export function actionsOf(bound: Bound, world: World): Action[] {
-  return [
-    ...world.handlers.flatMap((handler) => requestActions(bound, world, handler)),
-    ...jobActions(bound, world),
-    ...chainActions(bound, world),
-    ...sendActions(bound, world),
-    ...faultActions(bound, world),
-    ...payoutActions(bound, world),
-  ]
+  const actions: Action[] = []
+  for (const handler of world.handlers) actions.push(...requestActions(bound, world, handler))
+  jobActions(bound, world, actions)
+  chainActions(bound, world, actions)
+  sendActions(bound, world, actions)
+  faultActions(bound, world, actions)
+  payoutActions(bound, world, actions)
+  return actions
 }
 
 const who = ({ n, auth, owner }: Handler) => `request ${n} (${auth}, process ${owner})`
 
 function requestActions(bound: Bound, world: World, handler: Handler): Action[] {
   const step = (label: string, run: (world: World, own: Handler) => unknown, fair?: number): Action => ({
-    label: `${who(handler)} ${label}`,
+    label: () => `${who(handler)} ${label}`,
+    fair,
     run: (next) => run(next, handlerOf(next, handler.n)),
-    ...(fair === undefined ? {} : { fair }),
   })
   switch (handler.at) {
     case 'new':
@@ -156,12 +157,14 @@ const nameOf = (write: Write): string => (write.do === 'end' ? `${write.move} ($
 /** Uses up one of what the bound allows. */
 function spend(world: World, what: string, action: Action): Action[] {
   if ((world.left[what] ?? 0) <= 0) return []
+  const { label, fair, run } = action
   return [
     {
-      ...action,
+      label,
+      fair,
       run: (next) => {
         next.left[what] = (next.left[what] as number) - 1
-        return action.run(next)
+        return run(next)
       },
     },
   ]
@@ -192,22 +195,23 @@ function deferWrite(bound: Bound, world: World, own: Handler): void {
   world.handlers.sort((one, other) => one.n - other.n)
 }
 
-function jobActions(bound: Bound, world: World): Action[] {
-  const actions: Action[] = world.jobs.map((write, index) => ({
-    label: `a job writes ${nameOf(write)} of ${subjectOf(write)}`,
-    fair: fairWrite,
-    run: (next) => {
-      next.jobs.splice(index, 1)
-      performWrite(bound, next, write)
-    },
-  }))
+function jobActions(bound: Bound, world: World, actions: Action[]): void {
+  for (const [index, write] of world.jobs.entries())
+    actions.push({
+      label: () => `a job writes ${nameOf(write)} of ${subjectOf(write)}`,
+      fair: fairWrite,
+      run: (next) => {
+        next.jobs.splice(index, 1)
+        performWrite(bound, next, write)
+      },
+    })
   if (world.store.cursor < world.final)
-    actions.push({ label: 'transfers are recorded', fair: fairJob, run: (next) => reconcile(bound, next) })
+    actions.push({ label: () => 'transfers are recorded', fair: fairJob, run: (next) => reconcile(bound, next) })
   for (const { label, write, unlucky } of jobsOf(bound, world))
     if (bound.jobsInProgress === 0)
       actions.push({
-        label: `a job ${label}`,
-        ...(unlucky ? {} : { fair: fairJob }),
+        label: () => `a job ${label}`,
+        fair: unlucky ? undefined : fairJob,
         run: (next) => performWrite(bound, next, write),
       })
     else if (
@@ -215,34 +219,32 @@ function jobActions(bound: Bound, world: World): Action[] {
       !world.jobs.some((one) => JSON.stringify(one) === JSON.stringify(write))
     )
       actions.push({
-        label: `a job ${label}: it will write ${nameOf(write)}`,
-        ...(world.jobs.length === 0 && !unlucky ? { fair: fairJob } : {}),
+        label: () => `a job ${label}: it will write ${nameOf(write)}`,
+        fair: world.jobs.length === 0 && !unlucky ? fairJob : undefined,
         run: (next) => {
           next.jobs.push(write)
           if (next.jobs.length > 1)
             next.jobs.sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
         },
       })
-  return actions
 }
 
 const subjectOf = (write: Write): string =>
   'row' in write ? write.row : 'transfer' in write ? write.transfer : 'n' in write ? `payout ${write.n}` : write.auth
 
-function chainActions(bound: Bound, world: World): Action[] {
-  const actions: Action[] = []
+function chainActions(bound: Bound, world: World, actions: Action[]): void {
   if (world.final < headOf(world))
     actions.push({
-      label: `block ${world.final + 1} becomes final`,
+      label: () => `block ${world.final + 1} becomes final`,
       fair: fairFinal,
       run: (next) => {
         next.final += 1
       },
     })
-  if (headOf(world) >= bound.heights) return actions
-  const inBlock = `in block ${headOf(world) + 1}`
+  if (headOf(world) >= bound.heights) return
+  const height = headOf(world) + 1
   const carry = (tx: string, ids: readonly string[]): Action => ({
-    label: `${ids.join(' and ')} ${ids.length > 1 ? 'are' : 'is'} carried ${inBlock} by ${tx}`,
+    label: () => `${ids.join(' and ')} ${ids.length > 1 ? 'are' : 'is'} carried in block ${height} by ${tx}`,
     run: (next) => mine(bound, next, tx, ids),
   })
   for (const id of bound.carried)
@@ -252,47 +254,43 @@ function chainActions(bound: Bound, world: World): Action[] {
     }
   if (bound.batch?.every((id) => maySubmit(bound, world, id))) actions.push(carry('f:batch', bound.batch))
   actions.push({
-    label: `block ${headOf(world) + 1} is empty`,
+    label: () => `block ${height} is empty`,
     fair: fairBlock,
     run: (next) => mine(bound, next, '', []),
   })
-  return actions
 }
 
-function sendActions(bound: Bound, world: World): Action[] {
-  return Object.keys(bound.sends).flatMap((id) =>
-    world.alive.flatMap((owner) =>
-      spend(world, `send ${id}`, {
-        label: `${authorizationOf(bound, id).payer} presents ${id} to process ${owner}`,
-        run: (next) => {
-          next.sent += 1
-          next.handlers.push({
-            ...{
-              n: next.sent,
-              auth: id,
-              owner,
-              at: 'new',
-              row: '',
-              head: 0,
-              looked: 0,
-              said: null,
-              write: null,
-              answer: null,
-            },
-          })
-        },
-      }),
-    ),
-  )
+/**
+ * Until something is sent, processes differ only in their number, and buyers of a bound in which they are alike only in
+ * their names: the one that comes first is called the first.
+ */
+function sendActions(bound: Bound, world: World, actions: Action[]): void {
+  for (const id in bound.sends) {
+    for (const owner of world.alive) {
+      actions.push(
+        ...spend(world, `send ${id}`, {
+          label: () => `${authorizationOf(bound, id).payer} presents ${id} to process ${owner}`,
+          run: (next) => {
+            next.sent += 1
+            const [n, at] = [next.sent, 'new' as const]
+            next.handlers.push({
+              ...{ n, auth: id, owner, at, row: '', head: 0, looked: 0, said: null, write: null, answer: null },
+            })
+          },
+        }),
+      )
+      if (world.sent === 0) break
+    }
+    if (world.sent === 0 && bound.alike) break
+  }
 }
 
-function faultActions(bound: Bound, world: World): Action[] {
-  const actions: Action[] = []
+function faultActions(bound: Bound, world: World, actions: Action[]): void {
   for (const owner of world.alive)
     if (world.handlers.some((one) => one.owner === owner))
       actions.push(
         ...spend(world, 'crash', {
-          label: `process ${owner} crashes`,
+          label: () => `process ${owner} crashes`,
           run: (next) => {
             next.alive = next.alive.filter((one) => one !== owner)
             next.handlers = next.handlers.filter((one) => one.owner !== owner)
@@ -304,7 +302,7 @@ function faultActions(bound: Bound, world: World): Action[] {
     if ((row.state === 'claimed' || row.state === 'settling') && !row.leaseOver && world.alive.includes(row.owner))
       actions.push(
         ...spend(world, 'lease', {
-          label: `the lease of ${row.id} runs out`,
+          label: () => `the lease of ${row.id} runs out`,
           run: (next) => {
             for (const one of next.store.rows) if (one.id === row.id) one.leaseOver = true
           },
@@ -312,18 +310,22 @@ function faultActions(bound: Bound, world: World): Action[] {
       )
   if (headOf(world) > world.final)
     actions.push(
-      ...spend(world, 'reorg', { label: `a reorganisation replaces all blocks above ${world.final}`, run: reorganise }),
+      ...spend(world, 'reorg', {
+        label: () => `a reorganisation replaces all blocks above ${world.final}`,
+        run: reorganise,
+      }),
     )
   if (world.left.restore && world.backup === null)
     actions.push({
-      label: 'a backup is taken',
+      label: () => 'a backup is taken',
       run: (next) => {
         next.backup = copyStore(next.store)
       },
     })
   if (world.backup !== null)
-    actions.push(...spend(world, 'restore', { label: 'the backup is restored', run: (next) => restore(bound, next) }))
-  return actions
+    actions.push(
+      ...spend(world, 'restore', { label: () => 'the backup is restored', run: (next) => restore(bound, next) }),
+    )
 }
 
 function reorganise(world: World): void {
@@ -349,15 +351,14 @@ function restore(bound: Bound, world: World): void {
   world.alive = [5]
 }
 
-function payoutActions(bound: Bound, world: World): Action[] {
-  if (!bound.payouts) return []
-  const actions: Action[] = []
+function payoutActions(bound: Bound, world: World, actions: Action[]): void {
+  if (!bound.payouts) return
   if (headOf(world) < bound.heights)
     for (const payer of Object.keys(world.store.open))
       if (mayPayOut(world, payer))
         actions.push(
           ...spend(world, 'payout', {
-            label: `${payer} is refunded its credit`,
+            label: () => `${payer} is refunded its credit`,
             run: (next) => signPayout(next, payer),
           }),
         )
@@ -368,11 +369,10 @@ function payoutActions(bound: Bound, world: World): Action[] {
       state !== 'paid'
     )
       actions.push({
-        label: `payout ${n} is carried in block ${headOf(world) + 1}`,
+        label: () => `payout ${n} is carried in block ${headOf(world) + 1}`,
         run: (next) => {
           mine(bound, next, '', [])
           next.outs.push({ n, payer, micro, at: headOf(next) })
         },
       })
-  return actions
 }

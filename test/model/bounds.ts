@@ -51,9 +51,7 @@ export const smallBounds: readonly Bound[] = [
     jobsInProgress: 1,
   }),
   bound('two buyers in one transaction', [quote, others], {
-    sends: { a: 1, b: 1 },
-    carried: [],
-    batch: ['a', 'b'],
+    ...{ sends: { a: 1, b: 1 }, carried: [], batch: ['a', 'b'], alike: true },
     says: ['submitted', 'submitted_other', 'nothing'],
   }),
   bound('a reorganisation', [quote, less, cancel], { reorgs: 1, frontRun: true }),
@@ -74,15 +72,12 @@ export const smallBounds: readonly Bound[] = [
     lostAnswers: 1,
   }),
   bound('the cap of the exposure', [quote, others], {
-    sends: { a: 1, b: 1 },
-    carried: [],
-    batch: ['a', 'b'],
+    ...{ sends: { a: 1, b: 1 }, carried: [], batch: ['a', 'b'], alike: true },
     capMicro: 4,
     capForAll: true,
   }),
   bound('the part of the cap that is for known payers', [quote, others], {
-    sends: { a: 1, b: 1 },
-    carried: [],
+    ...{ sends: { a: 1, b: 1 }, carried: [], alike: true },
     capMicro: 8,
   }),
   bound('a payee that two databases share', [{ ...quote, soldByOther: true }], { shared: true }),
@@ -102,7 +97,7 @@ export const fullBounds: readonly Bound[] = [
     carried: ['a', 'a-less'],
     says: ['submitted', 'refused_unsent', 'nothing'],
   }),
-  more('two buyers in one transaction', { carried: ['a'] }),
+  more('two buyers in one transaction', { carried: ['a'], alike: false }),
   more('a reorganisation', {
     authorizations: [quote, less, paidToOthers, cancel],
     carried: ['a', 'a-less', 'a-elsewhere', 'a-cancel'],
@@ -113,7 +108,9 @@ export const fullBounds: readonly Bound[] = [
   more('a sale, a restore and a reorganisation', { heights: 3 }),
   more('a payout, a restore and a reorganisation', { heights: 4 }),
   more('an answer that is lost, and a fresh authorization', { carried: ['a', 'a-fresh'], crashes: 1 }),
-  more('the part of the cap that is for known payers', { batch: ['a', 'b'] }),
+  // Which buyer is first also says whose transfer is first in the transaction.
+  more('the part of the cap that is for known payers', { batch: ['a', 'b'], alike: false }),
+  more('the cap of the exposure', { alike: false }),
   bound(
     'full: two processes, a key signed four times, a crash, jobs that overlap',
     [quote, less, paidToOthers, longer, cancel],

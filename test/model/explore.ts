@@ -45,13 +45,13 @@ export function explore(bound: Bound, statesMax = Number.POSITIVE_INFINITY): Exp
         const next = copyWorld(world)
         const failed = violationOf(() => action.run(next))
         if (failed === false) continue
-        if (typeof failed === 'string') return stop(from, failed, action.label)
+        if (typeof failed === 'string') return stop(from, failed, action.label())
         const { index, isNew } = known.add(hash(next), from)
         if (index === from) continue
         result.transitions += 1
         if (isNew) {
           const wrong = violationOf(() => checkAlways(bound, next))
-          if (typeof wrong === 'string') return stop(from, wrong, action.label)
+          if (typeof wrong === 'string') return stop(from, wrong, action.label())
           following.push(following.length < unpackedMax ? next : encode(next))
         }
         if (action.fair !== undefined && (!fair || action.fair < fair.priority)) fair = { priority: action.fair, index }
@@ -94,7 +94,7 @@ function traceTo(bound: Bound, known: StateSet, hash: (world: World) => Uint32Ar
         ({ action, next }) => violationOf(() => action.run(next)) === undefined && known.indexOf(hash(next)) === wanted,
       )
     if (!step) throw new Error('a state cannot be reached again')
-    trace.push(step.action.label)
+    trace.push(step.action.label())
     world = step.next
   }
   return trace

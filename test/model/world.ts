@@ -37,6 +37,8 @@ export type Bound = {
   /** Those that anyone may carry to the chain. */
   carried: readonly string[]
   processes: 1 | 2
+  /** The buyers differ only in their names. */
+  alike?: boolean
   /** Height of the last block. */
   heights: number
   says: readonly Said[]

@@ -82,7 +82,7 @@ export async function openGuardedNode(): Promise<GuardedNode> {
   }
   const start = async (more: Record<string, string>, options: Parameters<typeof startNode>[1]) => {
     const onProgress = (text: string) => void watch.saw('progress', text)
-    const node = await startNode(parseConfig({ ...env, ...more }), { ...options, log, onProgress })
+    const node = await startNode(parseConfig({ ...env, ...more }), { ...options, log, onProgress, trustExamples: true })
     closing.push(() => node.stop())
     watch.saw('start', startSummary(node, 1))
     return node

@@ -8,10 +8,12 @@ export function canonicalJson(value: Json): string {
   }
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`
   const object = value as { readonly [key: string]: Json | undefined }
-  const keys = Object.keys(object)
-    .filter((key) => object[key] !== undefined)
-    .sort()
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`).join(',')}}`
+  let members = ''
+  for (const key of Object.keys(object).sort()) {
+    const member = object[key]
+    if (member !== undefined) members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(member)}`
+  }
+  return `{${members}}`
 }
 
 /** The same for values from outside. Undefined for what JSON cannot say, such as 1e999. */

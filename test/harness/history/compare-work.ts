@@ -4,7 +4,7 @@ import { accounts } from '../../../packages/till/src/ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../../packages/till/src/store/testing.ts'
 import { faultsInBooks } from '../books.ts'
 import { openTill, type TillFixture } from '../till-fixture.ts'
-import { type Counted, createWorkCounter, type RouteCaller, type WorkCounter } from './count-work.ts'
+import { type Counted, createWorkCounter, type RouteCaller, sessions, type WorkCounter } from './count-work.ts'
 import { fillHistory } from './fill-history.ts'
 import { idOf, walletOf } from './history-rows.ts'
 
@@ -56,7 +56,7 @@ const settleBy = (counter: WorkCounter) => () => counter.run(['ledger.seal', 'lo
 
 async function onNode<T>(work: (counter: WorkCounter, till: TillFixture, db: TestDatabase) => Promise<T>): Promise<T> {
   const counter = createWorkCounter()
-  const db = await openTestDatabase()
+  const db = await openTestDatabase({ poolSize: sessions })
   let till: TillFixture | undefined
   try {
     // Statements are planned for their values, as on the server of a node.
@@ -65,7 +65,8 @@ async function onNode<T>(work: (counter: WorkCounter, till: TillFixture, db: Tes
     )
     till = await openTill({
       databaseUrl: db.databaseUrl,
-      intercept: counter.intercept,
+      // Over the few connections of the test, instead of those of the node.
+      intercept: { ...counter.intercept, database: () => counter.intercept.database?.(db.database) ?? db.database },
       shops: [counter.shop],
       env: { OPERATORS: account.address },
     })

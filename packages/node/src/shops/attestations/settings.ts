@@ -115,10 +115,12 @@ const schema = (demo: boolean) =>
     funding_days: z.number().min(0).max(365).default(7),
     public_funders: z.array(address).max(1_000).default([]),
   })
+const demoSchema = schema(true)
+const productionSchema = schema(false)
 
 /** From the JSON of `CITATIONS`. */
 export function parseMarketSettings(given: unknown, demo: boolean): MarketSettings {
-  const data = parseMembers('CITATIONS', schema(demo), given)
+  const data = parseMembers('CITATIONS', demo ? demoSchema : productionSchema, given)
   const day = daySeconds * 1000
   const windows = { waitMs: data.wait_days * day, releaseMs: data.release_days * day }
   return {

@@ -97,6 +97,8 @@ const schema = (demo: boolean) =>
     demo: z.enum(['on', 'off']).default('on'),
     demo_calls_per_second: z.number().positive().max(20).default(6),
   })
+const demoSchema = schema(true)
+const productionSchema = schema(false)
 
 /** A demo's buckets are short and its agents invented, so its default budget is one that lets their movement show. */
 const demoEpsilonPerBucket = 24
@@ -105,7 +107,7 @@ const defaultTiers = 3
 
 /** From the JSON of `INTENTS`. */
 export function parseIntentSettings(given: unknown, demo: boolean): IntentSettings {
-  const data = parseMembers('INTENTS', schema(demo), given)
+  const data = parseMembers('INTENTS', demo ? demoSchema : productionSchema, given)
   const bucketSeconds = data.bucket_seconds ?? (demo ? demoBucketSeconds : undefined)
   if (bucketSeconds === undefined && data.tiers !== undefined)
     throw new SettingsError(['INTENTS: tiers is fixed together with bucket_seconds'])

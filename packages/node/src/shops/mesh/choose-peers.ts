@@ -38,30 +38,35 @@ export function registrableDomain(address: string): string {
 
 type Groups = { block: string; domain: string }
 const groupsOf = (peer: Placed): Groups => ({
-  block: addressBlock(peer.networkAddress),
+  block: blockOf(peer.networkAddress ?? ''),
   domain: domainOf(peer.address),
 })
 
-const domainsMax = 20_000
-const domains = new Map<string, string>()
-/** Names are looked at again with every newcomer. */
-function domainOf(address: string): string {
-  const known = domains.get(address)
-  if (known !== undefined) return known
-  if (domains.size >= domainsMax) domains.clear()
-  const domain = registrableDomain(address)
-  domains.set(address, domain)
-  return domain
+const rememberedMax = 20_000
+/** Names and addresses are looked at again with every newcomer. */
+function remembered(read: (text: string) => string): (text: string) => string {
+  const all = new Map<string, string>()
+  return (text) => {
+    const known = all.get(text)
+    if (known !== undefined) return known
+    if (all.size >= rememberedMax) all.clear()
+    const made = read(text)
+    all.set(text, made)
+    return made
+  }
 }
+const domainOf = remembered(registrableDomain)
+const blockOf = remembered(addressBlock)
 
 function countByGroup() {
-  const counts = new Map<string, number>()
-  const keys = ({ block, domain }: Groups) => [`b ${block}`, `d ${domain}`]
+  const blocks = new Map<string, number>()
+  const domains = new Map<string, number>()
   return {
-    add: (groups: Groups) => {
-      for (const key of keys(groups)) counts.set(key, (counts.get(key) ?? 0) + 1)
+    add: ({ block, domain }: Groups) => {
+      blocks.set(block, (blocks.get(block) ?? 0) + 1)
+      domains.set(domain, (domains.get(domain) ?? 0) + 1)
     },
-    sizeOf: (groups: Groups) => keys(groups).reduce((sum, key) => sum + (counts.get(key) ?? 0), 0),
+    sizeOf: ({ block, domain }: Groups) => (blocks.get(block) ?? 0) + (domains.get(domain) ?? 0),
   }
 }
 
@@ -117,6 +122,14 @@ export function sample<T>(items: readonly T[], count: number, rng: Rng): T[] {
 
 const byWorth = (a: Placed, b: Placed) => b.weight - a.weight || Number(b.proven) - Number(a.proven) || ageOrder(a, b)
 
+type Crowded = { peer: Placed; size: number }
+/** The one that is missed least comes first. */
+const byLoss = (a: Crowded, b: Crowded) =>
+  b.size - a.size ||
+  a.peer.weight - b.peer.weight ||
+  Number(a.peer.proven) - Number(b.peer.proven) ||
+  ageOrder(b.peer, a.peer)
+
 export type Admission = { status: 'admit' } | { status: 'replace'; did: string } | { status: 'refuse'; problem: string }
 
 /**
@@ -140,16 +153,12 @@ export function admitPeer(
   crowds.add(groups)
   const kept = keptOf(peers, limits.peersMax, limits.nowMs)
   const own = newcomer.foundBy === 'seed' ? 0 : crowds.sizeOf(groups)
-  const [last] = peers
-    .filter((peer) => !kept.has(peer))
-    .map((peer) => ({ peer, size: crowds.sizeOf(groupsOf(peer)) }))
-    .sort(
-      (a, b) =>
-        b.size - a.size ||
-        a.peer.weight - b.peer.weight ||
-        Number(a.peer.proven) - Number(b.peer.proven) ||
-        ageOrder(b.peer, a.peer),
-    )
+  let last: Crowded | undefined
+  for (const peer of peers) {
+    if (kept.has(peer)) continue
+    const one = { peer, size: crowds.sizeOf(groupsOf(peer)) }
+    if (last === undefined || byLoss(one, last) < 0) last = one
+  }
   if (last === undefined || last.size <= own) return { status: 'refuse', problem: 'full: this node knows enough peers' }
   return { status: 'replace', did: last.peer.did }
 }

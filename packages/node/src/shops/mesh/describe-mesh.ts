@@ -111,7 +111,7 @@ function pagesOf(peers: readonly SeenPeer[], describe: (peer: SeenPeer) => Json)
   const pages: Json[][] = [[]]
   let bytes = 0
   for (const entry of peers.map(describe)) {
-    const size = canonicalJson(entry).length
+    const size = JSON.stringify(entry).length
     const current = pages.at(-1) ?? []
     if (current.length > 0 && (current.length >= relayedMax || bytes + size > pageBytesMax)) {
       pages.push([entry])

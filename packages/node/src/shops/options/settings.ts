@@ -99,13 +99,15 @@ const schema = (demo: boolean) =>
     half_life_seconds: whole(1, 86_400).optional(),
     cutoff_seconds: whole(0, 604_800).optional(),
   })
+const demoSchema = schema(true)
+const productionSchema = schema(false)
 
 /**
  * From the JSON of `OPTIONS`; undefined when the exchange is off. In production it is off unless the operator turns it
  * on, acknowledges the legal notice and says who may trade.
  */
 export function parseOptionSettings(given: unknown, demo: boolean): OptionSettings | undefined {
-  const data = parseMembers('OPTIONS', schema(demo), given)
+  const data = parseMembers('OPTIONS', demo ? demoSchema : productionSchema, given)
   if (!data.enabled) return undefined
   if (!demo) requireProduction(data)
   const seconds = (value: number | undefined, fallback: number) => (value === undefined ? fallback : value * 1000)

@@ -17,6 +17,7 @@ export function readQuantity(text: string, what: string): number {
 
 /** Blank or one of the publisher's words for "none" is null; anything else must be a number. */
 export function readOptional(text: string, what: string, blanks: readonly string[] = []): number | null {
+  if (decimal.test(text)) return Number(text)
   const trimmed = text.trim()
   if (trimmed === '' || blanks.includes(trimmed)) return null
   return readDecimal(trimmed, what)

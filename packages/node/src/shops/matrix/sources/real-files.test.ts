@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { findActions, type Line, shareFactor } from '../as-of/find-actions.ts'
 import { addToLine } from '../as-of/load-actions.ts'
 import { recogniseSource } from './catalogue.ts'
@@ -9,12 +9,20 @@ import type { ParsedFile } from './source.ts'
 
 const folder = fileURLToPath(new URL('../../../../../../../shared/data/', import.meta.url))
 
+const parsed = new Map<string, ParsedFile>()
+
 function read(path: string): ParsedFile {
+  const before = parsed.get(path)
+  if (before) return before
   const raw = readFileSync(`${folder}${path}`)
   const bytes = path.endsWith('.gz') ? gunzipSync(raw) : raw
   const name = (path.split('/').at(-1) ?? '').replace(/\.gz$/, '')
-  return recogniseSource(name, bytes).parse({ name, bytes, nowMs: Date.parse('2026-11-15T00:00:00Z') })
+  const file = recogniseSource(name, bytes).parse({ name, bytes, nowMs: Date.parse('2026-11-15T00:00:00Z') })
+  parsed.set(path, file)
+  return file
 }
+
+afterAll(() => parsed.clear())
 
 describe.skipIf(!existsSync(folder))('published files', () => {
   test('every CNMS day of the archive parses, and the facilities add up to it', () => {
@@ -29,9 +37,7 @@ describe.skipIf(!existsSync(folder))('published files', () => {
         })
       }
       const { rows } = read(`finra-short-volume/CNMSshvol${day}.txt.gz`)
-      rows.symbols.forEach((symbol, i) => {
-        expect(sums.get(symbol)).toBe(rows.numbers.total_volume?.[i])
-      })
+      expect(rows.symbols.filter((symbol, i) => sums.get(symbol) !== rows.numbers.total_volume?.[i])).toEqual([])
     }
   })
 

@@ -32,14 +32,17 @@ const columns = ['open', 'high', 'low', 'close', 'volume'] as const
 /** A bar without a usable close is left out and counted. It says nothing of the others, so the file stays. */
 export function collectBars(file: RawFile, format: PriceFormat): ParsedFile {
   const bars: Bar[] = []
-  const seen = new Set<string>()
+  const seen = new Map<string, Set<number>>()
+  let read = 0
   const skipped = { 'not a symbol': 0, 'no price': 0, negative: 0 }
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
   format.read(file, (bar) => {
-    const key = `${bar.ticker} ${bar.day}`
-    if (seen.has(key)) refuse('duplicate', `${shown(bar.ticker)} occurs twice on ${fromDayNumber(bar.day)}`)
-    seen.add(key)
+    const days = seen.get(bar.ticker) ?? new Set()
+    if (days.size === 0) seen.set(bar.ticker, days)
+    if (days.has(bar.day)) refuse('duplicate', `${shown(bar.ticker)} occurs twice on ${fromDayNumber(bar.day)}`)
+    days.add(bar.day)
+    read += 1
     first = Math.min(first, bar.day)
     last = Math.max(last, bar.day)
     if (bar.symbol === undefined) skipped['not a symbol'] += 1
@@ -48,7 +51,7 @@ export function collectBars(file: RawFile, format: PriceFormat): ParsedFile {
     else if (columns.some((name) => (bar[name] ?? 0) < 0)) skipped.negative += 1
     else bars.push(bar)
   })
-  if (bars.length === 0) refuse('empty', `of ${seen.size} rows none has a symbol and a close`)
+  if (bars.length === 0) refuse('empty', `of ${read} rows none has a symbol and a close`)
   const [from, asOf]: [IsoDate, IsoDate] = [fromDayNumber(first), fromDayNumber(last)]
   refuseFuture(asOf, file.nowMs)
   if (from === asOf) refuseOtherDate(file.name, asOf)

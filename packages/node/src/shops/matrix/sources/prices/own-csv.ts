@@ -21,16 +21,15 @@ export const ownCsv: PriceFormat = {
     for (let i = 1; i < lines.length; i += 1) {
       const cells = cellsOf(lines[i] as string, ',', width, i + 1)
       const [ticker, date] = [cells[at.ticker] as string, cells[at.date] as string]
-      const figure = (name: (typeof names)[number]) => readPrice(cells[at[name]] as string, name)
       add({
         symbol: normaliseSymbol(ticker, 'sec'),
         ticker,
         day: dayOf(date) ?? refuse('date', `line ${i + 1} has no date: ${shown(date)}`),
-        open: figure('open'),
-        high: figure('high'),
-        low: figure('low'),
-        close: figure('close'),
-        volume: figure('volume'),
+        open: readPrice(cells[at.open] as string, 'open'),
+        high: readPrice(cells[at.high] as string, 'high'),
+        low: readPrice(cells[at.low] as string, 'low'),
+        close: readPrice(cells[at.close] as string, 'close'),
+        volume: readPrice(cells[at.volume] as string, 'volume'),
       })
     }
   },
