@@ -4,7 +4,7 @@ import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 import type { Log } from '../../packages/till/src/kernel/log.ts'
 import type { Rng } from '../../packages/till/src/kernel/random.ts'
-import type { Statement } from '../../packages/till/src/store/database.ts'
+import type { Database, Statement } from '../../packages/till/src/store/database.ts'
 import { hostileFacilitator } from '../harness/hostile-facilitator.ts'
 import type { createView } from './chain-views.ts'
 import type { FaultPlan } from './fault-plan.ts'
@@ -28,6 +28,8 @@ export type ProcessSetup = {
   time: VirtualTime
   plan: FaultPlan
   rng: Rng
+  /** Of all processes, one after the other. */
+  sessions: Database
   views: ReadonlyMap<string, ReturnType<typeof createView>>
   environment: Record<string, string>
   shops: readonly OpenShop[]
@@ -56,7 +58,7 @@ export async function startProcess(setup: ProcessSetup, attempt = 1): Promise<No
   const { time, plan, rng, log } = setup
   const life = beginLife()
   const clock = time.clockFor(life)
-  const ports = createMortalPorts(life, time, plan, (statement) => count(setup.tally, statement))
+  const ports = createMortalPorts(life, time, plan, setup.sessions, (statement) => count(setup.tally, statement))
   const schema = isStalled(time)
   const intercept = setup.plant({
     ...ports.intercept,

@@ -7,10 +7,12 @@ import { toHex } from '../../packages/protocol/src/bytes.ts'
 import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
+import { poolSizeDefault } from '../../packages/till/src/store/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import { createView } from './chain-views.ts'
 import { createFaultPlan, type FaultPlan } from './fault-plan.ts'
 import { type NodeProcess, type Plant, type ProcessSetup, startProcess, type Tally } from './node-process.ts'
+import { preparingDatabase } from './prepared.ts'
 import { createSeededRng } from './seeded-rng.ts'
 import { simulationShops } from './shops.ts'
 import { proveSites } from './simulated-web.ts'
@@ -65,7 +67,7 @@ export type WorldOptions = { seed: string; plant?: Plant; log?: Log }
 export async function openWorld({ seed, plant = (same) => same, log = silentLog }: WorldOptions): Promise<World> {
   const time = createVirtualTime(Math.ceil(Date.now() / 3_600_000) * 3_600_000)
   const plan = createFaultPlan()
-  const db = await openTestDatabase({ poolSize: 3 })
+  const db = await openPreparing()
   const home = await mkdtemp(join(tmpdir(), 'assay-simulation-'))
   const { chains, buyers, creators } = await peopleTheChains(seed, time)
   const views = new Map(
@@ -84,6 +86,7 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
   const processes = await keepProcesses({
     time,
     plan,
+    sessions: db.database,
     rng: createSeededRng(`${seed}:node`),
     views,
     environment: {
@@ -118,6 +121,12 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+/** With as many sessions as all processes may use at once. */
+async function openPreparing(): Promise<TestDatabase> {
+  const db = await openTestDatabase({ poolSize: processesMax * poolSizeDefault })
+  return { ...db, database: preparingDatabase(db.database), owner: preparingDatabase(db.owner) }
 }
 
 async function peopleTheChains(seed: string, time: VirtualTime) {
