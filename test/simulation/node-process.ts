@@ -56,7 +56,7 @@ const lateMs = 20_000
 
 export async function startProcess(setup: ProcessSetup, attempt = 1): Promise<NodeProcess> {
   const { time, plan, rng, log } = setup
-  const life = beginLife()
+  const life = beginLife({ late: true })
   const clock = time.clockFor(life)
   const ports = createMortalPorts(life, time, plan, setup.sessions, (statement) => count(setup.tally, statement))
   const schema = isStalled(time)
