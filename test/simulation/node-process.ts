@@ -14,8 +14,8 @@ import { beginLife, type Life, type VirtualTime } from './virtual-time.ts'
 /** Wraps the ports of the node for a whole run; a planted fault is one that should not be there. */
 export type Plant = (intercept: Interceptors) => Interceptors
 
-/** What went through the database port of all processes. */
-export type Tally = { statements: number; promisedDraws: number }
+/** What went through the database port of all processes; with what steps did by themselves it is all that was asked. */
+export type Tally = { statements: number; promisedDraws: number; asked: number }
 
 /** A price that is taken once the answer is ready, instead of being set aside before. */
 function count(tally: Tally, statement: string | Statement): void {

@@ -4,7 +4,7 @@ import type { Database, Sql, Statement } from '../../packages/till/src/store/dat
 const names = new Map<string, string>()
 
 /** A run asks the same few hundred questions thousands of times: each session plans a question once. */
-export function prepared(statement: string | Statement, values?: readonly unknown[]): string | Statement {
+function prepared(statement: string | Statement, values?: readonly unknown[]): string | Statement {
   const asked = typeof statement === 'string' ? { text: statement, ...(values ? { values } : {}) } : statement
   // Several statements in one text cannot be prepared.
   if (('name' in asked && asked.name !== undefined) || asked.text.includes(';')) return asked
@@ -16,13 +16,14 @@ export function prepared(statement: string | Statement, values?: readonly unknow
   return { ...asked, name }
 }
 
-const preparing = <T extends Sql>(sql: T): T => ({
-  ...sql,
-  query: ((statement, values) => sql.query(prepared(statement, values))) as Sql['query'],
-})
-
 /** The same database, every statement of which is prepared. */
-export const preparingDatabase = (database: Database): Database => ({
-  ...preparing(database),
-  transaction: (work) => database.transaction((tx) => work(preparing(tx))),
-})
+export function preparingDatabase(database: Database, onAsked = () => {}): Database {
+  const preparing = <T extends Sql>(sql: T): T => ({
+    ...sql,
+    query: ((statement, values) => {
+      onAsked()
+      return sql.query(prepared(statement, values))
+    }) as Sql['query'],
+  })
+  return { ...preparing(database), transaction: (work) => database.transaction((tx) => work(preparing(tx))) }
+}

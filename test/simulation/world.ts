@@ -9,7 +9,7 @@ import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
 import { poolSizeDefault } from '../../packages/till/src/store/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
-import { createView } from './chain-views.ts'
+import { askedOnce, createView } from './chain-views.ts'
 import { createFaultPlan, type FaultPlan } from './fault-plan.ts'
 import { type NodeProcess, type Plant, type ProcessSetup, startProcess, type Tally } from './node-process.ts'
 import { preparingDatabase } from './prepared.ts'
@@ -67,11 +67,15 @@ export type WorldOptions = { seed: string; plant?: Plant; log?: Log }
 export async function openWorld({ seed, plant = (same) => same, log = silentLog }: WorldOptions): Promise<World> {
   const time = createVirtualTime(Math.ceil(Date.now() / 3_600_000) * 3_600_000)
   const plan = createFaultPlan()
-  const db = await openPreparing()
+  const tally: Tally = { statements: 0, promisedDraws: 0, asked: 0 }
+  const db = await openPreparing(tally)
   const home = await mkdtemp(join(tmpdir(), 'assay-simulation-'))
   const { chains, buyers, creators } = await peopleTheChains(seed, time)
   const views = new Map(
-    chains.flatMap((chain) => viewNames(chain.chainId).map((name) => [name, createView(name, chain, plan)])),
+    chains.flatMap((chain) => {
+      const ask = askedOnce(chain, time)
+      return viewNames(chain.chainId).map((name) => [name, createView(name, chain, ask, plan)] as const)
+    }),
   )
   await db.owner.query(
     `create table simulated_effect (payment_id text not null, round integer not null, order_id text not null, revoked boolean not null default false);
@@ -82,7 +86,6 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
     [...creators, ...buyers].map(({ address }) => address),
     time.nowMs(),
   )
-  const tally: Tally = { statements: 0, promisedDraws: 0 }
   const processes = await keepProcesses({
     time,
     plan,
@@ -124,9 +127,12 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
 }
 
 /** With as many sessions as all processes may use at once. */
-async function openPreparing(): Promise<TestDatabase> {
+async function openPreparing(tally: Tally): Promise<TestDatabase> {
   const db = await openTestDatabase({ poolSize: processesMax * poolSizeDefault })
-  return { ...db, database: preparingDatabase(db.database), owner: preparingDatabase(db.owner) }
+  const count = () => {
+    tally.asked += 1
+  }
+  return { ...db, database: preparingDatabase(db.database, count), owner: preparingDatabase(db.owner) }
 }
 
 async function peopleTheChains(seed: string, time: VirtualTime) {
