@@ -48,7 +48,7 @@ export function beginLife({ late = false } = {}): Life {
  * when the second strikes: polls of something that comes soon, then jobs by how often they come back.
  */
 const ticks = [
-  [100, 250],
+  [100, 500],
   [1_000, 2_500],
   [2_000, 5_000],
   [5_000, 10_000],

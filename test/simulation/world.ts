@@ -7,7 +7,6 @@ import { toHex } from '../../packages/protocol/src/bytes.ts'
 import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
-import { poolSizeDefault } from '../../packages/till/src/store/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import { askedOnce, createView } from './chain-views.ts'
 import { createFaultPlan, type FaultPlan } from './fault-plan.ts'
@@ -126,9 +125,9 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
   }
 }
 
-/** With as many sessions as all processes may use at once. */
+/** A new session costs as much as a hundred statements, and what waits for one of few waits for a moment. */
 async function openPreparing(tally: Tally): Promise<TestDatabase> {
-  const db = await openTestDatabase({ poolSize: processesMax * poolSizeDefault })
+  const db = await openTestDatabase({ poolSize: processesMax * 3 })
   const count = () => {
     tally.asked += 1
   }
