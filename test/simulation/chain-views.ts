@@ -18,7 +18,7 @@ const ofBlocks = new Set([
   ...['eth_getTransactionCount', 'eth_blockNumber', 'eth_chainId', 'eth_getCode'],
 ])
 
-/** The same chain for those who only look: at one moment, on one head, a question is put to it once, whoever asks. */
+/** The same chain for those who only look: at one moment, on one head, a question is put to it once, no matter who asks. */
 export function askedOnce({ request, control }: Devnet, time: VirtualTime): Devnet['request'] {
   let moment = ''
   const answers = new Map<string, Promise<unknown>>()

@@ -137,7 +137,7 @@ async function checkStep(scene: Scene): Promise<void> {
   const happened = () => [asked, ...world.chains.map(({ control }) => control.head().hash)].join(' ')
   if (happened() === history.looked) return
   await checkScene(scene, true)
-  // Whoever looks at a chain may be shown a new block, in which nothing is.
+  // Looking at a chain may make a new block, which is empty.
   history.looked = happened()
 }
 

@@ -44,7 +44,7 @@ export function beginLife({ late = false } = {}): Life {
 }
 
 /**
- * Rounds of jobs that find nothing would be most of what a run does. Whoever sleeps shorter than the first number wakes
+ * Rounds of jobs that find nothing would be most of what a run does. A sleep shorter than the first number ends
  * when the second strikes: polls of something that comes soon, then jobs by how often they come back.
  */
 const ticks = [
