@@ -36,6 +36,8 @@ export type ProcessSetup = {
   plant: Plant
   log: Log
   tally: Tally
+  /** Whether timers strike late. */
+  late: boolean
 }
 
 export type NodeProcess = {
@@ -56,7 +58,7 @@ const lateMs = 20_000
 
 export async function startProcess(setup: ProcessSetup, attempt = 1): Promise<NodeProcess> {
   const { time, plan, rng, log } = setup
-  const life = beginLife({ late: true })
+  const life = beginLife({ late: setup.late })
   const clock = time.clockFor(life)
   const ports = createMortalPorts(life, time, plan, setup.sessions, (statement) => count(setup.tally, statement))
   const schema = isStalled(time)
