@@ -175,10 +175,11 @@ export async function checkTerminal(
     return Number((block as { timestamp: string }).timestamp)
   }
   const head = await blockNumber(chain, 'latest')
+  const now = await timeOf(head)
+  if (!rows.some(({ validBefore }) => validBefore < BigInt(now - withinSeconds))) return
   const final = await blockNumber(chain, 'finalized')
   // The last block that was final ten minutes before the head: whatever ended before it must be terminal.
   let settled = final
-  const now = await timeOf(head)
   while (settled > 0 && now - (await timeOf(Math.min(head, settled + head - final))) <= withinSeconds) settled -= 1
   const until = await timeOf(settled)
   const late = settled > 0 ? rows.find(({ validBefore }) => validBefore < BigInt(until)) : undefined

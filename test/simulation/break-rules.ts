@@ -236,6 +236,8 @@ export async function ruleFoundBroken(scene: Scene, { tables, change, look }: Br
          ${keyed.has(table) ? `alter table ${table} add primary key (id);` : ''}
          insert into ${table} select * from public.${table}`,
       )
+    // What was prepared before is about the real tables.
+    await tx.query('discard plans')
     await tx.query(change)
     const seen = { ...scene, history: { ...history }, world: { ...world, db: { ...world.db, owner: asDatabase(tx) } } }
     try {

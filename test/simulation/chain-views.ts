@@ -1,6 +1,7 @@
 import { type RpcCall, type RpcEndpoint, RpcRefusal } from '../../packages/till/src/chain/index.ts'
 import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import type { FaultPlan, ViewFault } from './fault-plan.ts'
+import type { VirtualTime } from './virtual-time.ts'
 
 const zero = `0x${'0'.repeat(64)}`
 const authorizationState = '0xe94a0102'
@@ -11,17 +12,37 @@ const blockPosition: Record<string, number> = {
   eth_getBlockByNumber: 0,
 }
 
+/** What depends on blocks alone and not on what waits for one. */
+const ofBlocks = new Set([
+  ...['eth_call', 'eth_getBlockByNumber', 'eth_getLogs', 'eth_getTransactionReceipt', 'eth_getBalance'],
+  ...['eth_getTransactionCount', 'eth_blockNumber', 'eth_chainId', 'eth_getCode'],
+])
+
+/** The same chain for those who only look: at one moment, on one head, a question is put to it once, no matter who asks. */
+export function askedOnce({ request, control }: Devnet, time: VirtualTime): Devnet['request'] {
+  let moment = ''
+  const answers = new Map<string, Promise<unknown>>()
+  return (method, params = []) => {
+    const question = JSON.stringify([method, params])
+    if (!ofBlocks.has(method) || question.includes('"pending"')) return request(method, params)
+    const now = `${time.nowMs()} ${control.head().hash}`
+    if (now !== moment) answers.clear()
+    moment = now
+    const answer = answers.get(question) ?? request(method, params)
+    answers.set(question, answer)
+    return answer
+  }
+}
+
 /**
  * The chain as one operator's endpoint shows it: late, mute, or untrue. The others of the same chain tell the truth
  * unless a step altered them too; never more than one of three is altered at a time.
  */
-export function createView(name: string, devnet: Devnet, plan: FaultPlan): RpcEndpoint {
+export function createView(name: string, devnet: Devnet, request: Devnet['request'], plan: FaultPlan): RpcEndpoint {
   const ask = (call: RpcCall) =>
-    devnet
-      .request(call.method, [...call.params])
-      .catch((error: { code?: number; message?: string; data?: unknown }) => {
-        throw new RpcRefusal(error.code ?? -32603, error.message ?? 'failed', error.data)
-      })
+    request(call.method, [...call.params]).catch((error: { code?: number; message?: string; data?: unknown }) => {
+      throw new RpcRefusal(error.code ?? -32603, error.message ?? 'failed', error.data)
+    })
   return {
     name,
     send: async (calls) => {

@@ -8,9 +8,9 @@ import { payByVoucher } from './perform-channels.ts'
 import { approveWaiting } from './perform-world.ts'
 import { finalityLagBlocks } from './world.ts'
 
-const roundMs = 20_000
+const roundMs = 60_000
 /** Most jobs come back after a second or two and find nothing more to do. */
-const stepMs = 33_000
+const stepMs = 65_000
 const roundsMax = 24
 
 /**
@@ -48,7 +48,8 @@ export async function comeToRest(scene: Scene): Promise<void> {
 }
 
 async function passAndMine({ world }: Scene, ms: number): Promise<void> {
-  for (const { control } of world.chains) await control.mine(2)
+  // Whatever came into a block in the round before is final in this one.
+  for (const { control } of world.chains) await control.mine(finalityLagBlocks + 1)
   await world.time.passInSteps(ms, stepMs)
 }
 

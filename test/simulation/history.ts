@@ -63,6 +63,10 @@ export type History = {
   chain: ChainRecord
   /** Entries of the books that were seen before, and what they added up to. */
   entries: { upTo: bigint; digest: string }
+  /** The last seal of the books and the last row of the audit log that were seen. */
+  chained: { seals: bigint; audited: bigint }
+  /** What had happened when everything was looked at the last time. */
+  looked: string
   /** Leaves of the transparency log that were seen before. */
   leaves: string[]
   /** What subscribers of the stream hold, by wallet. */
@@ -80,6 +84,8 @@ export const createHistory = (): History => ({
   draws: new Map(),
   chain: createChainRecord(),
   entries: { upTo: 0n, digest: '' },
+  chained: { seals: 0n, audited: 0n },
+  looked: '',
   leaves: [],
   streams: new Map(),
   eventsRead: 0,

@@ -19,12 +19,15 @@ export type MortalPorts = {
 
 /**
  * What a process has of the outside world, until it dies. A statement that was sent before the death may still take
- * effect, its answer reaches nobody; an open transaction ends undone.
+ * effect, its answer reaches nobody; an open transaction ends undone. Its statements go through sessions that the next
+ * process takes over, all but its locks and what it listens to: a session has nothing else that outlives a transaction,
+ * and a new one has to read the catalog and plan every statement again.
  */
 export function createMortalPorts(
   life: Life,
   time: VirtualTime,
   plan: FaultPlan,
+  sessions: Database,
   noticed: (statement: string | Statement) => void,
 ): MortalPorts {
   const locks: HeldLock[] = []
@@ -52,8 +55,8 @@ export function createMortalPorts(
     }
   }
 
-  const database = (real: Database): Database => {
-    pool = real
+  const database = (own: Database): Database => {
+    pool = own
     const inTransaction = (tx: Tx): Tx => ({
       transaction: true,
       query: async <Row>(statement: string | Statement, values?: readonly unknown[]) => {
@@ -74,24 +77,24 @@ export function createMortalPorts(
       query: (statement, values) =>
         pass(async () => {
           noticed(statement)
-          return lostAnswer(await real.query(atVirtualTime(statement, values, time)))
+          return lostAnswer(await sessions.query(atVirtualTime(statement, values, time)))
         }),
-      transaction: (work) => pass(async () => lostAnswer(await real.transaction((tx) => work(inTransaction(tx))))),
+      transaction: (work) => pass(async () => lostAnswer(await sessions.transaction((tx) => work(inTransaction(tx))))),
       listen: (channel, onMessage, onResync) =>
-        real.listen(
+        own.listen(
           channel,
           (payload) => life.alive && onMessage(payload),
           () => life.alive && onResync?.(),
         ),
       holdLock: async (key) => {
-        const lock = await time.busy(() => real.holdLock(key))
+        const lock = await time.busy(() => own.holdLock(key))
         locks.push(lock)
         return lock
       },
       close: () => {
         if (!life.alive) return never
         pool = undefined
-        return real.close()
+        return own.close()
       },
     }
   }

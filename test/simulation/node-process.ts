@@ -4,7 +4,7 @@ import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 import type { Log } from '../../packages/till/src/kernel/log.ts'
 import type { Rng } from '../../packages/till/src/kernel/random.ts'
-import type { Statement } from '../../packages/till/src/store/database.ts'
+import type { Database, Statement } from '../../packages/till/src/store/database.ts'
 import { hostileFacilitator } from '../harness/hostile-facilitator.ts'
 import type { createView } from './chain-views.ts'
 import type { FaultPlan } from './fault-plan.ts'
@@ -14,8 +14,8 @@ import { beginLife, type Life, type VirtualTime } from './virtual-time.ts'
 /** Wraps the ports of the node for a whole run; a planted fault is one that should not be there. */
 export type Plant = (intercept: Interceptors) => Interceptors
 
-/** What went through the database port of all processes. */
-export type Tally = { statements: number; promisedDraws: number }
+/** What went through the database port of all processes; with what steps did by themselves it is all that was asked. */
+export type Tally = { statements: number; promisedDraws: number; asked: number }
 
 /** A price that is taken once the answer is ready, instead of being set aside before. */
 function count(tally: Tally, statement: string | Statement): void {
@@ -28,12 +28,16 @@ export type ProcessSetup = {
   time: VirtualTime
   plan: FaultPlan
   rng: Rng
+  /** Of all processes, one after the other. */
+  sessions: Database
   views: ReadonlyMap<string, ReturnType<typeof createView>>
   environment: Record<string, string>
   shops: readonly OpenShop[]
   plant: Plant
   log: Log
   tally: Tally
+  /** Whether timers strike late. */
+  late: boolean
 }
 
 export type NodeProcess = {
@@ -54,9 +58,9 @@ const lateMs = 20_000
 
 export async function startProcess(setup: ProcessSetup, attempt = 1): Promise<NodeProcess> {
   const { time, plan, rng, log } = setup
-  const life = beginLife()
+  const life = beginLife({ late: setup.late })
   const clock = time.clockFor(life)
-  const ports = createMortalPorts(life, time, plan, (statement) => count(setup.tally, statement))
+  const ports = createMortalPorts(life, time, plan, setup.sessions, (statement) => count(setup.tally, statement))
   const schema = isStalled(time)
   const intercept = setup.plant({
     ...ports.intercept,

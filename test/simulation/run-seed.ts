@@ -112,11 +112,12 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
       const came = await perform[step.kind](scene, step)
       count(actions, step.kind, came)
       await world.revive()
-      await checkScene(scene)
+      await checkStep(scene)
       at += 1
       if (at % restEvery !== 0 && at !== steps.length) continue
       scene.history.step = `${at} rest`
       await comeToRest(scene)
+      await checkScene(scene)
     }
     await options.onEnd?.(scene)
     return { status: 'held', steps: at, actions, seen: { ...(await lookBack(scene)), stepsOfTwo } }
@@ -129,9 +130,19 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
   }
 }
 
-/** Everything that must hold at every moment. */
-export async function checkScene(scene: Scene): Promise<void> {
-  await checkBooks(scene)
+/** Everything that must hold at every moment; nothing is looked at again after a step in which nothing happened. */
+async function checkStep(scene: Scene): Promise<void> {
+  const { world, history } = scene
+  const { asked } = world.tally
+  const happened = () => [asked, ...world.chains.map(({ control }) => control.head().hash)].join(' ')
+  if (happened() === history.looked) return
+  await checkScene(scene, true)
+  // Looking at a chain may make a new block, which is empty.
+  history.looked = happened()
+}
+
+async function checkScene(scene: Scene, onlyGrown = false): Promise<void> {
+  await checkBooks(scene, onlyGrown)
   await checkAnswers(scene)
   await checkTransfers(booksOf(scene))
   await checkDraws(scene)

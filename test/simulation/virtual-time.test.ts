@@ -26,17 +26,13 @@ test('time is fixed while a port is at work, however slow the machine is', async
   expect(seen).toEqual(['the work ends', 'the sleeper wakes'])
 })
 
-test('work that sleeps lets time pass, and is work again when it wakes', async () => {
+test('timers of a late process strike together, those of others on time', async () => {
   const time = createVirtualTime(0)
-  const clock = time.clockFor(beginLife())
+  const late = time.clockFor(beginLife({ late: true }))
+  const onTime = time.clockFor(beginLife())
   const seen: string[] = []
-  void clock.sleep(20).then(() => seen.push('the sleeper wakes'))
-  const work = time.busy(async () => {
-    await clock.sleep(10)
-    await slowWork()
-    seen.push('the work ends')
-  })
-  await time.pass(30)
-  await work
-  expect(seen).toEqual(['the work ends', 'the sleeper wakes'])
+  for (const ms of [1_000, 1_500, 20]) void late.sleep(ms).then(() => seen.push(`${ms} at ${time.nowMs()}`))
+  void onTime.sleep(1_200).then(() => seen.push(`1200 at ${time.nowMs()}`))
+  await time.pass(5_000)
+  expect(seen).toEqual(['20 at 500', '1200 at 1200', '1000 at 5000', '1500 at 5000'])
 })

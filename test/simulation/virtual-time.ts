@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../packages/till/src/kernel/clock.ts'
 
 /**
@@ -9,7 +8,7 @@ export type VirtualTime = {
   startMs: number
   nowMs(): number
   /** A clock with its own error, for one process; its sleepers die with it. */
-  clockFor(life: Pick<Life, 'alive' | 'skewMs'>): Clock
+  clockFor(life: Pick<Life, 'alive' | 'skewMs'> & { late?: boolean }): Clock
   /** Work of a port: while it lasts time is fixed. */
   busy<T>(work: () => Promise<T>): Promise<T>
   /** Lets time pass until `work` has ended; that of `patienceMs` may do much that no port counts. */
@@ -24,21 +23,43 @@ export type VirtualTime = {
 export type Life = {
   readonly alive: boolean
   skewMs: number
+  /** Its timers strike late and together, as on a machine that has much else to do. */
+  readonly late: boolean
   /** Aborted at the moment of death. */
   readonly ended: AbortSignal
   end(): void
 }
 
-export function beginLife(): Life {
+export function beginLife({ late = false } = {}): Life {
   const death = new AbortController()
   return {
     get alive() {
       return !death.signal.aborted
     },
     skewMs: 0,
+    late,
     ended: death.signal,
     end: () => death.abort(new Error('the process died')),
   }
+}
+
+/**
+ * Rounds of jobs that find nothing would be most of what a run does. A sleep shorter than the first number ends
+ * when the second strikes: polls of something that comes soon, then jobs by how often they come back.
+ */
+const ticks = [
+  [100, 500],
+  [1_000, 2_500],
+  [2_000, 5_000],
+  [5_000, 10_000],
+  [30_000, 15_000],
+] as const
+/** Sleeps as long as this are limits of somebody's patience. */
+const limitTickMs = 5_000
+
+function lateBy(nowMs: number, ms: number): number {
+  const tickMs = ticks.find(([below]) => ms < below)?.[1] ?? limitTickMs
+  return Math.ceil((nowMs + ms) / tickMs) * tickMs - nowMs
 }
 
 type Sleeper = { dueMs: number; order: number; life: Pick<Life, 'alive'>; wake(): void }
@@ -58,7 +79,6 @@ export function createVirtualTime(startMs: number): VirtualTime {
   const sleepers: Sleeper[] = []
   const whenIdle: (() => void)[] = []
   const workEnded = () => new Promise<void>((resolve) => whenIdle.push(resolve))
-  const working = new AsyncLocalStorage<{ over: boolean }>()
 
   const begin = () => {
     atWork += 1
@@ -70,19 +90,7 @@ export function createVirtualTime(startMs: number): VirtualTime {
     if (atWork === 0) for (const resume of whenIdle.splice(0)) resume()
   }
 
-  /** Work that sleeps is no work meanwhile, as a transaction before it is tried again. */
-  const sleep = async (life: Pick<Life, 'alive'>, ms: number, signal?: AbortSignal) => {
-    const work = working.getStore()
-    if (!work || work.over) return rest(life, ms, signal)
-    end()
-    try {
-      await rest(life, ms, signal)
-    } finally {
-      begin()
-    }
-  }
-
-  const rest = (life: Pick<Life, 'alive'>, ms: number, signal?: AbortSignal) =>
+  const sleep = (life: Pick<Life, 'alive'>, ms: number, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       order += 1
@@ -148,15 +156,13 @@ export function createVirtualTime(startMs: number): VirtualTime {
     clockFor: (life) => ({
       nowMs: () => nowMs + life.skewMs,
       monotonicMs: () => nowMs,
-      sleep: (ms, signal) => sleep(life, ms, signal),
+      sleep: (ms, signal) => sleep(life, life.late ? lateBy(nowMs, ms) : ms, signal),
     }),
     busy: async (work) => {
-      const counted = { over: false }
       begin()
       try {
-        return await working.run(counted, work)
+        return await work()
       } finally {
-        counted.over = true
         end()
       }
     },

@@ -8,9 +8,10 @@ import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.t
 import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
-import { createView } from './chain-views.ts'
+import { askedOnce, createView } from './chain-views.ts'
 import { createFaultPlan, type FaultPlan } from './fault-plan.ts'
 import { type NodeProcess, type Plant, type ProcessSetup, startProcess, type Tally } from './node-process.ts'
+import { preparingDatabase } from './prepared.ts'
 import { createSeededRng } from './seeded-rng.ts'
 import { simulationShops } from './shops.ts'
 import { proveSites } from './simulated-web.ts'
@@ -24,6 +25,8 @@ export const buyerCount = 4
 export const creatorCount = 2
 export const fundedMicro = 500_000_000_000n
 const processesMax = 2
+/** One seed in so many has timers that strike on time. */
+const onTimeEvery = 8
 
 /** Where one request goes; a signed one is signed for this process. */
 export type NodeAccess = { address: string; fetch(path: string, init?: RequestInit): Promise<Response> }
@@ -65,11 +68,15 @@ export type WorldOptions = { seed: string; plant?: Plant; log?: Log }
 export async function openWorld({ seed, plant = (same) => same, log = silentLog }: WorldOptions): Promise<World> {
   const time = createVirtualTime(Math.ceil(Date.now() / 3_600_000) * 3_600_000)
   const plan = createFaultPlan()
-  const db = await openTestDatabase({ poolSize: 3 })
+  const tally: Tally = { statements: 0, promisedDraws: 0, asked: 0 }
+  const db = await openPreparing(tally)
   const home = await mkdtemp(join(tmpdir(), 'assay-simulation-'))
   const { chains, buyers, creators } = await peopleTheChains(seed, time)
   const views = new Map(
-    chains.flatMap((chain) => viewNames(chain.chainId).map((name) => [name, createView(name, chain, plan)])),
+    chains.flatMap((chain) => {
+      const ask = askedOnce(chain, time)
+      return viewNames(chain.chainId).map((name) => [name, createView(name, chain, ask, plan)] as const)
+    }),
   )
   await db.owner.query(
     `create table simulated_effect (payment_id text not null, round integer not null, order_id text not null, revoked boolean not null default false);
@@ -80,10 +87,10 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
     [...creators, ...buyers].map(({ address }) => address),
     time.nowMs(),
   )
-  const tally: Tally = { statements: 0, promisedDraws: 0 }
   const processes = await keepProcesses({
     time,
     plan,
+    sessions: db.database,
     rng: createSeededRng(`${seed}:node`),
     views,
     environment: {
@@ -99,6 +106,7 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
     plant,
     log,
     tally,
+    late: Number(seed) % onTimeEvery !== 0,
   })
   return {
     seed,
@@ -118,6 +126,15 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+/** A new session costs as much as a hundred statements, and what waits for one of few waits for a moment. */
+async function openPreparing(tally: Tally): Promise<TestDatabase> {
+  const db = await openTestDatabase({ poolSize: processesMax * 3 })
+  const count = () => {
+    tally.asked += 1
+  }
+  return { ...db, database: preparingDatabase(db.database, count), owner: preparingDatabase(db.owner) }
 }
 
 async function peopleTheChains(seed: string, time: VirtualTime) {

@@ -14,6 +14,8 @@ export async function enterMempool(state: ChainState, raw: Hex): Promise<Hex> {
   await dropStale(state)
   if (state.mempool.size >= waitingMax) throw new RpcError(rpcCodes.server, 'txpool is full')
   const hash = toHex(keccak256(fromHex(raw)))
+  // Sent again by all who watch it: the engine would recover its sender each time before it says so.
+  if (state.mempool.get(hash) && (await isKnown(state, hash))) throw new RpcError(rpcCodes.server, 'already known')
   const [, sent] = await state.engine.batch([
     { method: 'eth_sendRawTransaction', params: [raw] },
     { method: 'eth_getTransactionByHash', params: [hash] },
@@ -38,12 +40,15 @@ export async function isNextInLine(state: ChainState, hash: Hex): Promise<boolea
 /** As `isNextInLine`, for one that a block passed over: the engine may have thrown it out by itself. */
 export async function isStillInLine(state: ChainState, hash: Hex): Promise<boolean> {
   if (state.mempool.get(hash) === undefined) return false
-  if ((await state.engine.call('eth_getTransactionByHash', [hash])) === null) {
+  if (!(await isKnown(state, hash))) {
     state.mempool.remove(hash)
     return false
   }
   return isNextInLine(state, hash)
 }
+
+const isKnown = async (state: ChainState, hash: Hex): Promise<boolean> =>
+  (await state.engine.call('eth_getTransactionByHash', [hash])) !== null
 
 /** Removes a waiting transaction, as a node does that drops it. False if it does not wait. */
 export function dropTransaction(state: ChainState, hash: Hex): Promise<boolean> {

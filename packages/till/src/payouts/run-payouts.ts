@@ -58,26 +58,42 @@ export const payoutsDueSql = `exists (select from payout where state in ${openSt
 export async function runPayouts(deps: PayoutDeps): Promise<void> {
   for (const place of deps.chains) {
     const { chain, rpc, key, wallets } = place
-    await guarded(deps, 'read', () => watchPayouts(deps, chain))
-    const mayPay = !(await deps.isPaused()) && (await moneyMayLeave(deps, chain.network.caip2))
+    const network = chain.network.caip2
+    const { open, due } = await readWaiting(deps.database, network)
+    if (open) await guarded(deps, 'read', () => watchPayouts(deps, chain))
+    const mayPay = !(await deps.isPaused()) && (await moneyMayLeave(deps, network))
     // What cannot be sent stays owed, and is not queued.
-    if (mayPay && chain.network.usdc.eip3009 !== false)
+    if (mayPay && chain.network.usdc.eip3009 !== false && due.size > 0)
       await guarded(deps, 'collected', async () => {
-        await holdListed(deps, chain.network.caip2)
-        for (const purpose of deps.purposes) await collectDue(deps, chain.network.caip2, purpose)
+        await holdListed(deps, network)
+        for (const purpose of deps.purposes) if (due.has(purpose.purpose)) await collectDue(deps, network, purpose)
       })
     if (!key) continue
     await guarded(deps, 'sent', async () => {
-      const restored = (await postUsedNonces(deps, { chain, rpc, key })) > 0
+      const restored = (open || due.size > 0) && (await postUsedNonces(deps, { chain, rpc, key })) > 0
       if (!mayPay || restored || !wallets) return
       // What a dead process sent and nobody watches would keep its payouts from ever being sent again.
       await wallets.recoverWallets()
-      await holdListed(deps, chain.network.caip2)
+      if (!open && due.size === 0) return
+      await holdListed(deps, network)
       await signQueued(deps, chain, key)
       const sent = await sendSigned(deps, { chain, rpc, wallets })
       if (sent > 0) await watchPayouts(deps, chain)
     })
   }
+}
+
+/** Whether any payout is not at its end, and which purposes have debts to be looked at: mostly there is neither. */
+async function readWaiting(database: Database, network: string): Promise<{ open: boolean; due: Set<string> }> {
+  const { rows } = await database.query<{ open: boolean; due: string[] }>({
+    name: 'payouts_waiting',
+    text: `select exists (select from payout where network = $1 and state in ${openStates}) as open,
+       array(select distinct a.purpose from payout_due d join ledger_account a on a.id = d.account_id
+         where a.network = $1 and a.purpose is not null) as due`,
+    values: [network],
+  })
+  const [waiting] = rows
+  return { open: waiting?.open ?? true, due: new Set(waiting?.due) }
 }
 
 /** False while the books are behind the chain, or miss money that should be at the custody wallet. */
