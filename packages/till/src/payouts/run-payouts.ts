@@ -70,7 +70,7 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
       })
     if (!key) continue
     await guarded(deps, 'sent', async () => {
-      const restored = (open || due.size > 0) && (await postUsedNonces(deps, { chain, rpc, key })) > 0
+      const restored = (await postUsedNonces(deps, { chain, rpc, key })) > 0
       if (!mayPay || restored || !wallets) return
       // What a dead process sent and nobody watches would keep its payouts from ever being sent again.
       await wallets.recoverWallets()
