@@ -127,5 +127,6 @@ test('rules about answers can be broken too: other bytes, a 402 for money that m
 
 test('what the simulation once found stays fixed', async () => {
   for (const { found, seed, steps } of await readRegressions())
-    expect(await runSeed({ seed, steps }), found).toMatchObject({ status: 'held' })
+    for (const late of [false, true])
+      expect(await runSeed({ seed, steps, late }), found).toMatchObject({ status: 'held' })
 }, 300_000)

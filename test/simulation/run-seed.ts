@@ -57,6 +57,8 @@ export type RunOptions = {
   steps: readonly Step[]
   plant?: Plant
   log?: Log
+  /** Whether timers strike late; else the seed decides. */
+  late?: boolean
   /** The world comes to rest after this many steps, and at the end. */
   restEvery?: number
   onStep?(number: number, step: Step, place: string): void
@@ -98,6 +100,7 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
     seed,
     ...(options.plant === undefined ? {} : { plant: options.plant }),
     ...(options.log === undefined ? {} : { log: options.log }),
+    ...(options.late === undefined ? {} : { late: options.late }),
   })
   const scene: Scene = { world, history: createHistory(), rng: createSeededRng(`${seed}:actors`) }
   const actions: Actions = {}

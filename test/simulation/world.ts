@@ -62,10 +62,17 @@ export type World = {
   close(): Promise<void>
 }
 
-export type WorldOptions = { seed: string; plant?: Plant; log?: Log }
+export type WorldOptions = {
+  seed: string
+  plant?: Plant
+  log?: Log
+  /** Whether timers strike late; else the seed decides. */
+  late?: boolean
+}
 
 /** Whole nodes with their jobs, on a real database, on chains and in a time that obey the simulation. */
-export async function openWorld({ seed, plant = (same) => same, log = silentLog }: WorldOptions): Promise<World> {
+export async function openWorld({ seed, ...options }: WorldOptions): Promise<World> {
+  const { plant = (same) => same, log = silentLog, late = Number(seed) % onTimeEvery !== 0 } = options
   const time = createVirtualTime(Math.ceil(Date.now() / 3_600_000) * 3_600_000)
   const plan = createFaultPlan()
   const tally: Tally = { statements: 0, promisedDraws: 0, asked: 0 }
@@ -106,7 +113,7 @@ export async function openWorld({ seed, plant = (same) => same, log = silentLog 
     plant,
     log,
     tally,
-    late: Number(seed) % onTimeEvery !== 0,
+    late,
   })
   return {
     seed,
