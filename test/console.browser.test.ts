@@ -16,7 +16,7 @@ import { buy, echoPath, openTill, type TillFixture } from './harness/till-fixtur
 const coldWallet = `0x${'11'.repeat(20)}`
 const required = process.env['CI'] === 'true'
 /** Every evidence vector instead of one of each outcome, and each theme at each width instead of each of them once. */
-const everyLook = process.env['ASSAY_PROOFS'] !== undefined
+const inFull = process.env['ASSAY_PROOFS'] !== undefined
 const leftOut = chromiumPath === undefined && !required
 if (leftOut)
   process.stderr.write('left out: the console in a real browser. No Chromium was found; install one or set CHROMIUM.\n')
@@ -69,7 +69,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     await site?.close()
   }, 120_000)
 
-  /** In a page of its own, which leaves nothing behind but the code that the browser has compiled. */
+  /** In a separate page, which leaves nothing behind but the code that the browser has compiled. */
   const within = async (work: (visit: Visit) => Promise<void>, width = 1280) => {
     const visit = await openPage(context)
     const { page } = visit
@@ -143,7 +143,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         await page.waitForFunction(`matchMedia('(prefers-color-scheme: dark)').matches`)
         await takePicture(page, `${name}-dark`)
         // Another theme changes colours and nothing else.
-        const byNight = everyLook ? await inaccessible(page, ['color-contrast']) : []
+        const byNight = inFull ? await inaccessible(page, ['color-contrast']) : []
         await page.setViewportSize({ width: 360, height: 780 })
         await takePicture(page, `${name}-phone`)
         const onPhone = await inaccessible(page)
@@ -290,7 +290,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         // The page takes no trust from outside: only vectors without any have the verdict they name.
         if (args.length === 0) expect(here.ok, name).toBe(expected.ok)
         const checks = here.checks.map((check) => `${sentence(check.name)} ${check.status}`).sort()
-        if (!everyLook && seen.has(checks.join())) continue
+        if (!inFull && seen.has(checks.join())) continue
         seen.add(checks.join())
         await page.getByRole('textbox').fill(JSON.stringify(file))
         await page.getByRole('button', { name: 'Verify', exact: true }).click()
