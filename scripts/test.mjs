@@ -16,7 +16,7 @@ const bin = (name) => join(root, 'node_modules', '.bin', name)
 /** What is known of files that did not change since the run before is kept beside the installed packages. */
 const typesOf = (project) => {
   const known = join(root, 'node_modules', '.cache', 'types', `${project.replaceAll('/', '-')}.tsbuildinfo`)
-  return ['--noEmit', '-p', project, '--incremental', '--tsBuildInfoFile', known, '--singleThreaded']
+  return ['--noEmit', '-p', project, '--checkers', '1', '--incremental', '--tsBuildInfoFile', known]
 }
 
 const checks = [

@@ -48,7 +48,7 @@ async function compile(outDir) {
   const config = join(outDir, 'tsconfig.json')
   const extended = { extends: join(root, 'tsconfig.json'), compilerOptions: options, files, include: [], exclude: [] }
   writeFileSync(config, JSON.stringify(extended))
-  await run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', config])
+  await run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', config, '--checkers', '1'])
 }
 
 /** A library that is also a command. */

@@ -26,15 +26,22 @@ const withoutFeatures = [
   ...['OptimizationHints', 'NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
   // Pages of the window itself, which nobody sees: loading them takes longer than most of the tests.
   ...['PreloadTopChromeWebUI', 'WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+  // A process for the page after this one.
+  'SpareRendererForSitePerProcess',
+]
+
+const args = [
+  // Containers give no user namespace and little shared memory.
+  ...['--no-sandbox', '--disable-dev-shm-usage'],
+  ...['--disable-gpu', '--disable-gpu-compositing', '--disable-software-rasterizer'],
+  // One process shows all pages, and no code runs long enough to be worth its best compiler.
+  ...['--renderer-process-limit=1', '--disable-site-isolation-trials', '--js-flags=--no-opt'],
+  `--disable-features=${withoutFeatures.join()}`,
 ]
 
 export async function openBrowser(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('no Chromium was found; install one or set CHROMIUM to its path')
-  return chromium.launch({
-    executablePath: chromiumPath,
-    // Containers give no user namespace and little shared memory.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', `--disable-features=${withoutFeatures.join()}`],
-  })
+  return chromium.launch({ executablePath: chromiumPath, args })
 }
 
 /** A page that notes every error, except the refusals a purchase begins with. */
