@@ -251,16 +251,21 @@ function qualityJob(deps: MatrixDeps, loading: () => boolean): TillJob {
 
 /** A few files at a time: each takes the thread for a moment, and none is waited for. */
 function bulkJob(deps: MatrixDeps, loading: () => boolean): TillJob {
+  let restUntilMs = Number.NEGATIVE_INFINITY
   return {
     name: 'matrix.bulk',
     intervalMs: 15_000,
     work: async () => {
-      if (!loading()) await recordBulkFiles(deps, feedIds, bulkFilesAtOnce)
+      if (loading() || deps.clock.monotonicMs() < restUntilMs) return
+      const made = await recordBulkFiles(deps, feedIds, bulkFilesAtOnce)
+      if (made === 0) restUntilMs = deps.clock.monotonicMs() + bulkRestMs
     },
   }
 }
 
 const bulkFilesAtOnce = 6
+/** Files come a few times a day. */
+const bulkRestMs = 60_000
 
 async function measureQuality(deps: MatrixDeps): Promise<void> {
   await deps.fileCache.refresh(deps.database)

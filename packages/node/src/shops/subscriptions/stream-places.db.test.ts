@@ -46,3 +46,22 @@ test('what a process had open that died or stopped is free again', async () => {
   await next.renew()
   expect((await db.database.query(`select from stream_place where process = 'stopping'`)).rowCount).toBe(0)
 })
+
+test('only a process that has streams open says that it lives', async () => {
+  const process = open('idle')
+  const lives = async () => {
+    await db.database.query(`update stream_process set until = clock_timestamp() where id = 'idle'`)
+    await process.renew()
+    const { rows } = await db.database.query<{ lives: boolean }>(
+      `select until > clock_timestamp() as lives from stream_process where id = 'idle'`,
+    )
+    return rows[0]?.lives
+  }
+  await process.renew()
+  expect(await lives()).toBe(false)
+  const giveBack = await process.take(wallet(6))
+  expect(await lives()).toBe(true)
+  giveBack?.()
+  const left = async () => (await db.database.query(`select from stream_place where process = 'idle'`)).rowCount
+  await expect.poll(async () => process.renew().then(left)).toBe(0)
+})

@@ -18,6 +18,8 @@ export type StreamPlaces = {
 
 /** Long enough that a busy process is not forgotten, short enough that a crash does not lock a subscriber out for long. */
 const leaseMs = 30_000
+/** How often a process without streams looks for what dead processes left. */
+const idleTidyMs = 600_000
 
 export function createStreamPlaces(deps: {
   database: Database
@@ -30,6 +32,8 @@ export function createStreamPlaces(deps: {
   const { database, clock, log, process, product, connections } = deps
   const ending = new Set<Promise<unknown>>()
   let renewedAtMs = Number.NEGATIVE_INFINITY
+  let tidiedAtMs = Number.NEGATIVE_INFINITY
+  let held = 0
 
   const renew = async () => {
     await database.query(
@@ -51,7 +55,11 @@ export function createStreamPlaces(deps: {
       )
       // Counted too high until the process ends: the subscriber opens one stream less, and nobody one more.
       .catch((error: unknown) => log.warn({ error: String(error) }, 'the end of a stream was not written down'))
-      .finally(() => ending.delete(work))
+      .finally(() => {
+        ending.delete(work)
+        // The empty row goes with the next round.
+        tidiedAtMs = Number.NEGATIVE_INFINITY
+      })
     ending.add(work)
   }
   return {
@@ -77,14 +85,20 @@ export function createStreamPlaces(deps: {
         values: [process, product, wallet, connections],
       })
       if (rows[0]?.free !== true) return undefined
+      held += 1
       let given = false
       return () => {
-        if (!given) releasePlace(wallet)
+        if (given) return
         given = true
+        held -= 1
+        releasePlace(wallet)
       }
     },
     renew: async () => {
+      const nowMs = clock.monotonicMs()
+      if (held === 0 && nowMs - tidiedAtMs < idleTidyMs) return
       await renew()
+      tidiedAtMs = nowMs
       await database.query(
         `with gone as (delete from stream_process where until < clock_timestamp() - interval '1 hour' returning id)
          delete from stream_place o where o.process in (select id from gone) or (o.process = $1 and o.streams = 0)`,
