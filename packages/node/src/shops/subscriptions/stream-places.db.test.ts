@@ -59,9 +59,9 @@ test('only a process that has streams open says that it lives', async () => {
   }
   await process.renew()
   expect(await lives()).toBe(false)
-  const giveBack = await process.take(wallet(6))
+  const release = await process.take(wallet(6))
   expect(await lives()).toBe(true)
-  giveBack?.()
+  release?.()
   const left = async () => (await db.database.query(`select from stream_place where process = 'idle'`)).rowCount
   await expect.poll(async () => process.renew().then(left)).toBe(0)
 })
