@@ -13,9 +13,10 @@ export type GrowthOptions = {
 }
 
 /**
- * Measured at least this long before a ratio below the limit is believed: the compiler comes to what runs long before it
- * comes to what runs often, and until then quadratic work looks better than it is.
+ * A ratio between these two is measured at least this long before it is believed: the compiler comes to what runs long
+ * before it comes to what runs often, and until then quadratic work looks better than it is.
  */
+const plainlyLinear = 2
 const shortMs = 100
 
 /** Rounds that take this long are too long for a stall of the machine to decide them; the least number is enough. */
@@ -34,7 +35,9 @@ export function growthOf(work: (size: number) => () => unknown, size: number, op
   const ratio = () => best.large / best.small
   let spentMs = 0
   const goesOn = (round: number) =>
-    round < roundsMin || spentMs < shortMs || (round < roundsMax && spentMs < longMs && ratio() >= limit)
+    round < roundsMin ||
+    (spentMs < shortMs && ratio() >= plainlyLinear) ||
+    (round < roundsMax && spentMs < longMs && ratio() >= limit)
   for (let round = 0; goesOn(round); round += 1) {
     const [smallMs, largeMs] = [millisecondsOf(small), millisecondsOf(large)]
     best.small = Math.min(best.small, smallMs)
