@@ -19,7 +19,9 @@ async function trade(scene: Scene, step: Step, path: string, body: Record<string
   const order = { ...newOrder(scene, step, path, 0n, postJson(body)), honest: false }
   scene.history.orders[scene.history.orders.length - 1] = order
   const offer = await askPrice(scene, order)
-  return offer !== undefined && (await pay(scene, order, await sign(scene, order, offer))) === 200
+  // What has no price at the moment is answered by a 402 with nothing to sign.
+  if (offer === undefined || offer.accepts.length === 0) return false
+  return (await pay(scene, order, await sign(scene, order, offer))) === 200
 }
 
 export async function buyOption(scene: Scene, step: Step): Promise<boolean | undefined> {
