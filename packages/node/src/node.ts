@@ -340,6 +340,8 @@ function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
   routes.splice(0, routes.length, ...settleNextHops(routes))
   const announced = () => Object.assign({}, ...shops.map((shop) => shop.announces?.() ?? {})) as Announcements
   for (const shop of shops) shop.onRoutes?.(routes, announced)
+  // Only a demo has any: elsewhere nothing is called on the way of a request.
+  const listening = shops.flatMap(({ onAnswered }) => onAnswered ?? [])
   const app: HttpApp = createHttpApp({
     routes,
     gate: till.gate,
@@ -367,9 +369,11 @@ function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)
     },
-    answered: () => {
-      for (const shop of shops) shop.onAnswered?.()
-    },
+    ...(listening.length > 0 && {
+      answered: () => {
+        for (const onAnswered of listening) onAnswered()
+      },
+    }),
     findPeer: (method, path) => shops.map((shop) => shop.findPeer?.(method, path)).find((url) => url !== undefined),
   })
   // Anyone who asks for the keys right after a change must not get those of recently.
