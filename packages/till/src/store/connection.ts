@@ -67,28 +67,56 @@ export async function connectClient(
 
 /** The driver's form of our statement. */
 function toQueryConfig(statement: string | Statement, values?: readonly unknown[]): pg.QueryConfig {
-  if (typeof statement === 'string') return { text: statement, values: values as unknown[] }
-  return {
-    text: statement.text,
-    values: (statement.values ?? values) as unknown[],
-    ...(statement.name === undefined ? {} : { name: statement.name }),
+  return typeof statement === 'string'
+    ? { text: statement, values: values as unknown[] }
+    : { text: statement.text, values: (statement.values ?? values) as unknown[] }
+}
+
+const preparedMax = 1_000
+const names = new Map<string, string>()
+const metOnce = new Set<string>()
+
+/** One statement that the server can plan, whose columns stay the same when a table gets another one. */
+const isPreparable = (text: string) =>
+  /^\s*(select|with|insert|update|delete)\b/i.test(text) &&
+  !text.includes(';') &&
+  !/(\bselect|\breturning|,)\s*(\w+\.)?\*(?!\s*from\s+\w+\()/i.test(text)
+
+/**
+ * A statement that comes again is prepared under a name on each connection that meets it: parsing and planning take
+ * longer than running it. How many are named is bounded, and what a caller composes once is not among them.
+ */
+function nameOf(text: string): string | undefined {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  if (!metOnce.delete(text)) {
+    if (metOnce.size >= preparedMax) metOnce.clear()
+    metOnce.add(text)
+    return undefined
   }
+  if (names.size >= preparedMax || !isPreparable(text)) return undefined
+  const name = `s${names.size}`
+  names.set(text, name)
+  return name
 }
 
 export type RunQuery = typeof runQuery
 
 /** Behind a transaction pooler the next statement may meet another session, which knows no name we prepared. */
-export const runUnnamed: RunQuery = (client, statement, values) =>
-  typeof statement === 'string'
-    ? runQuery(client, statement, values)
-    : runQuery(client, statement.text, statement.values ?? values)
+export const runUnnamed: RunQuery = (client, statement, values) => run(client, toQueryConfig(statement, values))
 
-export async function runQuery<Row>(
+export const runQuery = <Row>(
   client: pg.ClientBase,
   statement: string | Statement,
   values?: readonly unknown[],
-): Promise<QueryResult<Row>> {
-  const result = await client.query(toQueryConfig(statement, values))
+): Promise<QueryResult<Row>> => {
+  const config = toQueryConfig(statement, values)
+  const name = (typeof statement === 'string' ? undefined : statement.name) ?? nameOf(config.text)
+  return run(client, name === undefined ? config : { ...config, name })
+}
+
+async function run<Row>(client: pg.ClientBase, config: pg.QueryConfig): Promise<QueryResult<Row>> {
+  const result = await client.query(config)
   // A text of several statements gives a list of results: the last one is the answer.
   const last = Array.isArray(result) ? (result.at(-1) as pg.QueryResult) : result
   return { rows: last.rows as Row[], rowCount: last.rowCount ?? 0 }

@@ -229,3 +229,29 @@ test('behind a transaction pooler nothing outlives a transaction: no named state
   expect(asOwner.restricted).toBe(false)
   await db.owner.query(`drop role ${login}`)
 })
+
+test('a statement that comes again is prepared under a name; one that selects every column never is, and sees a new column', async () => {
+  const alone = createDatabase({ target: { url: db.databaseUrl }, poolSize: 1, ...ports })
+  const prepared = async () =>
+    (await alone.query<{ statement: string }>('select statement from pg_prepared_statements')).rows.map(
+      (row) => row.statement,
+    )
+  try {
+    await db.owner.query(
+      'create table comes_again (a int); grant select on comes_again to public; insert into comes_again values (1)',
+    )
+    const counts = 'select count(*)::int as n from comes_again where a > $1'
+    const everything = 'select * from comes_again where a > $1'
+    for (let times = 0; times < 3; times += 1) {
+      expect((await alone.query(counts, [0])).rows).toEqual([{ n: 1 }])
+      expect((await alone.query(everything, [0])).rows).toEqual([{ a: 1 }])
+    }
+    expect(await prepared()).toContain(counts)
+    expect(await prepared()).not.toContain(everything)
+    await db.owner.query('alter table comes_again add column b int')
+    expect((await alone.query(everything, [0])).rows).toEqual([{ a: 1, b: null }])
+    expect((await alone.query(counts, [0])).rows).toEqual([{ n: 1 }])
+  } finally {
+    await alone.close()
+  }
+})
