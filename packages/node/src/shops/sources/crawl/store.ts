@@ -18,6 +18,8 @@ export type HostLease = {
 // Anyone who takes hosts does it alone, for a moment: two workers could otherwise take two hosts of one domain.
 const turnLock = '1634952033, 51'
 
+const free = (host: string) => `${host}.due_at <= $1 and (${host}.leased_until is null or ${host}.leased_until <= $1)`
+
 /**
  * Hosts that are due and that nobody works on; taken for `leaseMs`. Any number of workers may ask. Of one registrable
  * domain at most one host is out at a time, so that a domain with a wildcard has no thousand visitors.
@@ -29,6 +31,9 @@ export async function takeHosts(
   leaseMs: number,
 ): Promise<HostLease[]> {
   const now = new Date(clock.nowMs())
+  // Mostly there is none: that takes one statement, and neither a transaction nor the lock.
+  const { rowCount } = await database.query(`select from crawl_host h where ${free('h')} limit 1`, [now])
+  if (rowCount === 0) return []
   const { rows } = await database.transaction(async (tx) => {
     await tx.query(`select pg_advisory_xact_lock(${turnLock})`)
     return tx.query<
@@ -50,8 +55,6 @@ export async function takeHosts(
     listings,
   }))
 }
-
-const free = (host: string) => `${host}.due_at <= $1 and (${host}.leased_until is null or ${host}.leased_until <= $1)`
 
 const takeStatement = `
   with due as (
