@@ -90,6 +90,7 @@ export async function startProcess(setup: ProcessSetup, attempt = 1): Promise<No
     rng,
     log,
     intercept,
+    trustExamples: true,
     ownShops: 'till',
     shops: setup.shops,
     // Claims come due within a run.
