@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { channelContract } from '../packages/protocol/src/typed-data/channel.ts'
 import { accounts, balanceOf } from '../packages/till/src/ledger/index.ts'
@@ -22,8 +22,10 @@ import { decodeHeader, type PaymentRequired, send, type TillFixture } from './ha
 import { useChannels } from './harness/use-channels.ts'
 
 const network = 'eip155:8453'
+const folder = mkdtempSync(join(tmpdir(), 'assay-channels-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 const { shop, jobs, till, url, opened } = useChannels()
-const listFile = join(mkdtempSync(join(tmpdir(), 'assay-channels-')), 'list.txt')
+const listFile = join(folder, 'list.txt')
 const list = (...accounts: PrivateKeyAccount[]) =>
   writeFileSync(listFile, [`0x${'99'.repeat(20)}`, ...accounts.map(({ address }) => address)].join('\n'))
 /** A second process, which knows of the first only what the database says; its limits of refunds are the usual ones. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PrivateKeyAccount } from 'viem/accounts'
@@ -13,8 +13,10 @@ import { useTill } from './harness/use-till.ts'
 import { submitAuthorization } from './harness/wallets.ts'
 
 const nobody = `0x${'99'.repeat(20)}`
-const file = join(mkdtempSync(join(tmpdir(), 'assay-screening-')), 'list.txt')
+const folder = mkdtempSync(join(tmpdir(), 'assay-screening-'))
+const file = join(folder, 'list.txt')
 writeFileSync(file, `${nobody}\n`)
+afterAll(() => rmSync(folder, { recursive: true }))
 const jobs = createJobsByHand()
 const till = useTill({ ownShops: 'till', env: { SCREENING_LIST: file }, intercept: { job: jobs.intercept } })
 const work = () =>
