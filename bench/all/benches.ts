@@ -4,15 +4,20 @@ export type Bench = {
   args: readonly string[]
   quick?: readonly string[]
   minutesMax: number
+  /** One of those that say most about a sale: together under twenty minutes. */
+  core: boolean
   /** As a reader would type it. */
   command: string
 }
+
+const coreNames = new Set(['till', 'peers', 'tokens', 'matrix', 'load', 'scale', 'drill'])
 
 const shop = (name: string, minutesMax: number, more: { args?: string[]; quick?: string[] } = {}): Bench => ({
   name: [name, ...(more.args ?? [])].join(' '),
   args: ['--import', 'tsx', `bench/${name}/main.ts`, ...(more.args ?? [])],
   ...(more.quick ? { quick: more.quick } : {}),
   minutesMax,
+  core: coreNames.has([name, ...(more.args ?? [])].join(' ')),
   command: `npx tsx bench/${name}/main.ts${(more.args ?? []).map((arg) => ` ${arg}`).join('')}`,
 })
 
@@ -21,6 +26,7 @@ const proof = (name: string, script: string, minutesMax: number, quick?: string[
   args: ['scripts/run-bench.mjs', name],
   ...(quick ? { quick } : {}),
   minutesMax,
+  core: coreNames.has(name),
   command: `npm run ${script}`,
 })
 

@@ -2,14 +2,16 @@
 // for was not reached.
 import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
-import { benches } from './benches.ts'
+import { type Bench, benches } from './benches.ts'
 import { readResults, tableOf, writeResults } from './document.ts'
 import { runOne } from './run-one.ts'
 import { readCommit, readVersions } from './versions.ts'
 
-const names = benches.map(({ name }) => name)
-const usage = `npm run bench [-- --only tokens,faces] [-- --quick] [-- --no-write]
+const namesOf = (some: readonly Bench[]) => some.map(({ name }) => name)
+const names = namesOf(benches)
+const usage = `npm run bench [-- --only tokens,faces] [-- --core] [-- --quick] [-- --no-write]
   --only      some of: ${names.join(', ')}
+  --core      ${namesOf(benches.filter(({ core }) => core)).join(', ')}: under twenty minutes
   --quick     shorter runs, whose figures say little and are never written
   --no-write  prints the table and leaves docs/benchmarks.md as it is
 `
@@ -19,6 +21,7 @@ export async function runAll(args: string[]): Promise<number> {
     args,
     options: {
       only: { type: 'string' },
+      core: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       'no-write': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -35,7 +38,8 @@ export async function runAll(args: string[]): Promise<number> {
   // Before the first bench: its figures change the documents, and the tree would no longer be that of the commit.
   const commit = readCommit()
   let reached = true
-  for (const bench of benches.filter(({ name }) => only === undefined || only.includes(name))) {
+  const isWanted = ({ name, core }: Bench) => (only?.includes(name) ?? true) && (core || !values.core)
+  for (const bench of benches.filter(isWanted)) {
     process.stderr.write(`${bench.name} ... `)
     const ran = await runOne(bench, values.quick)
     const missed = ran.rows.filter((row) => row.reached === false).length
