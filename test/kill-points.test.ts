@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { requestPaths } from './kill-points/request-paths.ts'
 import type { Row } from './kill-points/run-deaths.ts'
 import { dieAtWorks, dieInRequests } from './kill-points/run-paths.ts'
-import { claimOf } from './kill-points/work-paths/channels.ts'
 import { refundOf } from './kill-points/work-paths/payouts.ts'
 
 /**
@@ -37,9 +36,4 @@ test('a process that dies at any step of a payout leaves one intent, one transfe
     every: 20,
   })
   expectNothingLost(rows, 2)
-}, 600_000)
-
-test('a process that dies while it claims from a channel claims once', async () => {
-  const rows = await dieAtWorks('till', [claimOf('till')], { ...options, every: 60 })
-  expectNothingLost(rows, 1)
 }, 600_000)

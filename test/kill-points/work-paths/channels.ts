@@ -2,7 +2,6 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { accounts, balanceOf } from '../../../packages/till/src/ledger/index.ts'
 import { Broken, requireExactly } from '../../harness/broken.ts'
 import { channelBuyer, voucherPayload } from '../../harness/channel-client.ts'
-import type { NodeVariant } from '../../harness/node-variants.ts'
 import { quote, send } from '../../harness/till-fixture.ts'
 import type { WorkPath } from '../die-at-work.ts'
 import type { JobHarness } from '../job-harness.ts'
@@ -53,9 +52,9 @@ async function expectClaimed(harness: JobHarness, payer: PrivateKeyAccount, gain
 }
 
 /** Hours pass: the vouchers of a channel fall due. */
-export const claimOf = (variant: NodeVariant): WorkPath => ({
+const channelClaim: WorkPath = {
   name: 'claim of vouchers',
-  variant,
+  variant: 'shops',
   jobs,
   owe: async (harness) => {
     const payer = await openChannel(harness)
@@ -72,7 +71,7 @@ export const claimOf = (variant: NodeVariant): WorkPath => ({
       check: async () => expectClaimed(harness, payer, (await balanceOn(harness, payTo)) - before),
     }
   },
-})
+}
 
 /** What was not charged goes back to its payer, and what was charged is claimed with it. */
 const channelRefund: WorkPath = {
@@ -118,4 +117,4 @@ const channelRefund: WorkPath = {
   },
 }
 
-export const channelPaths: readonly WorkPath[] = [claimOf('shops'), channelRefund]
+export const channelPaths: readonly WorkPath[] = [channelClaim, channelRefund]
