@@ -1,13 +1,14 @@
-// npm run promises -- [--only name,name] [--size asked|test] [--list]: every promise shown, one after the other.
-// Exit code 1 when one of them is broken.
+// npm run promises -- [--only name,name] [--size asked|test] [--list]: every promise shown. Exit code 1 when one of them is broken.
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { registryEnv } from '../../bench/process/registry-env.ts'
+import { together } from '../harness/until.ts'
 import { type Command, type Row, rows, type Size } from './rows.ts'
 
 const usage = `npm run promises [-- --only name,name] [-- --size asked|test] [-- --list]
   --only  some of them: ${rows.map(({ name }) => name).join(', ')}
-  --size  asked: as large as promised, hours in all; test: minutes, to see that each command works (test)
+  --size  asked: as large as promised, one after the other, hours in all; test: two at once, minutes in all, to see that each
+          command works (test)
   --list  what would be run
 `
 const { values } = parseArgs({
@@ -37,25 +38,26 @@ const ownEnv = {
   NO_COLOR: '1',
 }
 
+type Say = (text: string) => void
 type Ran = { code: number; figures: string[] }
 
 /** After Ctrl-C nothing more is begun; what was shown until then is still reported. */
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
 
-function run(command: Command): Promise<Ran> {
+function run(command: Command, write: Say): Promise<Ran> {
   const args = command.args(size)
   const env = command.env?.(size) ?? {}
-  say(`$ ${[...Object.entries(env).map(([name, value]) => `${name}=${value}`), 'node', ...args].join(' ')}`)
+  write(`$ ${[...Object.entries(env).map(([name, value]) => `${name}=${value}`), 'node', ...args].join(' ')}\n`)
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...ownEnv, ...env } })
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...ownEnv, ...env } })
     const stop = () => child.kill('SIGTERM')
     stopped.signal.addEventListener('abort', stop)
     let rest = ''
     const figures: string[] = []
-    child.stdout.setEncoding('utf8')
-    child.stdout.on('data', (piece: string) => {
-      process.stdout.write(piece)
+    child.stderr.setEncoding('utf8').on('data', write)
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      write(piece)
       const lines = (rest + piece).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {
@@ -71,14 +73,23 @@ function run(command: Command): Promise<Ran> {
   })
 }
 
-async function show(row: Row): Promise<{ row: Row; ok: boolean; seen: string[] }> {
-  say(`\n=== ${row.promise} (${row.name})`)
+type Shown = { row: Row; ok: boolean; seen: string[]; seconds: number }
+
+/** What runs beside another is written when it is over, as a whole. */
+async function show(row: Row, isAlone: boolean): Promise<Shown> {
+  const startedMs = performance.now()
+  const title = `\n=== ${row.promise} (${row.name})\n`
+  let kept = ''
+  const write: Say = isAlone ? (text) => process.stdout.write(text) : (text) => (kept += text)
+  if (isAlone) write(title)
+  else say(`begun: ${row.name}`)
   const ran: Ran[] = []
-  for (const command of row.commands) if (!stopped.signal.aborted) ran.push(await run(command))
+  for (const command of row.commands) if (!stopped.signal.aborted) ran.push(await run(command, write))
+  if (!isAlone) say(`${title}${kept}`)
   const seen = ran.flatMap(({ figures }) => figures)
   // A command that ends well and shows no figure has shown nothing.
   const ok = ran.length === row.commands.length && ran.every(({ code, figures }) => code === 0 && figures.length > 0)
-  return { row, ok, seen }
+  return { row, ok, seen, seconds: Math.round((performance.now() - startedMs) / 1_000) }
 }
 
 const chosen = rows.filter(({ name }) => only === undefined || only.includes(name))
@@ -89,13 +100,26 @@ if (values.list) {
   }
   process.exit(0)
 }
-const results = []
-for (const row of chosen) if (!stopped.signal.aborted) results.push(await show(row))
+const startedMs = performance.now()
+const results: Shown[] = []
+const showAll = (some: readonly Row[], atOnce: number) =>
+  together(some.length, atOnce, async (index) => {
+    if (!stopped.signal.aborted) results.push(await show(some[index] as Row, atOnce === 1))
+  })
+const atOnce = size === 'asked' || chosen.length === 1 ? 1 : 2
+const beside = chosen.filter(({ alone }) => atOnce > 1 && !alone)
+await showAll(beside, atOnce)
+await showAll(
+  chosen.filter((row) => !beside.includes(row)),
+  1,
+)
+results.sort((one, other) => rows.indexOf(one.row) - rows.indexOf(other.row))
 say(`\nsize: ${size}`)
-for (const { row, ok, seen } of results) {
-  say(`${ok ? 'ok    ' : 'BROKEN'} ${row.name.padEnd(9)} ${row.promise}`)
+for (const { row, ok, seen, seconds } of results) {
+  say(`${ok ? 'ok    ' : 'BROKEN'} ${row.name.padEnd(9)} ${row.promise} (${seconds} s)`)
   say(`         asked: ${row.asked}`)
   for (const figure of seen.length === 0 ? ['nothing'] : seen) say(`         seen:  ${figure}`)
 }
+say(`took ${((performance.now() - startedMs) / 60_000).toFixed(1)} minutes`)
 if (stopped.signal.aborted) say(`stopped after ${results.length} of ${chosen.length} promises`)
 process.exit(!stopped.signal.aborted && results.every(({ ok }) => ok) ? 0 : 1)

@@ -9,7 +9,14 @@ export type Command = {
   figure: RegExp
 }
 
-export type Row = { name: string; promise: string; asked: string; commands: readonly Command[] }
+export type Row = {
+  name: string
+  promise: string
+  asked: string
+  commands: readonly Command[]
+  /** It times answers, so nothing runs beside it. */
+  alone?: boolean
+}
 
 const proof = (name: string, small: number): Command => ({
   args: (size) => [
@@ -137,18 +144,21 @@ export const rows: readonly Row[] = [
   },
   {
     name: 'outbound',
+    alone: true,
     promise: 'no request to where it should not go; bombs are harmless',
     asked: '0 connections of 10,000 hosts; memory + 64 MB, honest p99 below twice',
     commands: [tests(['packages/node/src/outbound']), proof('hostile', 300)],
   },
   {
     name: 'streams',
+    alone: true,
     promise: 'streams hold',
     asked: '10,000 streams, a tenth slow, an hour: 0 lost, memory flat',
     commands: [bench('intents', ['--promise', '--minutes', '60'], ['--promise', '--quick'], /^\s*(?:seen: (.*))/)],
   },
   {
     name: 'unpaid-cost',
+    alone: true,
     promise: 'unpaid work is cheap',
     asked: 'p99 20 ms at 2,000/s a core, or 3 times a bare server; CPU below 4 times its; 0 upstream calls',
     commands: [proof('unpaid-cost', 6_000)],
@@ -182,6 +192,7 @@ export const rows: readonly Row[] = [
   },
   {
     name: 'overload',
+    alone: true,
     promise: 'under overload nobody who paid is lost',
     asked: '429 or 503 with Retry-After, no payment lost; memory flat over 15 minutes',
     commands: [
@@ -195,6 +206,7 @@ export const rows: readonly Row[] = [
   },
   {
     name: 'start',
+    alone: true,
     promise: 'running in a minute',
     asked: 'from an empty folder to the first answer within 60 s, packages installed',
     commands: [proof('start', 1)],
@@ -207,6 +219,7 @@ export const rows: readonly Row[] = [
   },
   {
     name: 'strict',
+    alone: true,
     promise: 'a production node starts with nothing weak, and a pause stops selling at once',
     asked: 'every test passes; a pause counts in every process within 1 s',
     commands: [
