@@ -70,7 +70,7 @@ const paymentRow = ({ network, payTo }: Past, { at, id, payer, key, n }: Sale) =
   row(
     ...[id, 'served', network, assetOf(network), payer, 'exact', bytes(key), payTo, 'pay_to', saleMicro, saleMicro],
     ...[1, routeId, `https://node.example/v1/sandbox/echo?message=${n}`, bytes(key), 'f', isStamp(n) ? 't' : 'f', 1],
-    ...[at, at, 1, `0x${key}`, 1, `0x${key}`, 0, 't', at, at, at, at, bytes(key)],
+    ...[at, at, 1, bytes(key), 1, bytes(key), 0, 't', at, at, at, at, bytes(key)],
   )
 
 const recordOf = (sale: Sale) =>
@@ -153,8 +153,8 @@ export function tablesOf(past: Past): [target: string, rows: Iterable<string>][]
         posted_as, posted_for, posted_at, turn, final, seen_at)`,
       each(past, ({ payer, key, id, at }) =>
         row(
-          ...[network, assetOf(network), `0x${key}`, 0, payer, payTo, saleMicro, bytes(key), 1, `0x${key}`],
-          ...['sale', id, at, 1, 't', at],
+          ...[network, assetOf(network), bytes(key), 0, payer, payTo, saleMicro, bytes(key), 1, bytes(key)],
+          ...['payment', id, at, 1, 't', at],
         ),
       ),
     ],

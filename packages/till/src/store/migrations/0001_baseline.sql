@@ -333,7 +333,7 @@ create table ledger_entry (
   amount_micro bigint not null check (amount_micro <> 0),
   primary key (transaction_id, line)
 ) partition by range (transaction_id);
-create index ledger_entry_account on ledger_entry (account_id, transaction_id) include (amount_micro);
+create index ledger_entry_account on ledger_entry (account_id, transaction_id);
 create table ledger_entry_rest partition of ledger_entry default;
 insert into partitioned_table (table_name, key, days, append_only) values ('ledger_entry', 'number', 91, true);
 insert into app_access values ('ledger_entry', 'select');
@@ -540,8 +540,8 @@ create table payment (
   ref text,
   aff text,
   -- how it went
-  transaction text,
-  block_hash text,
+  transaction bytea,
+  block_hash bytea,
   reason text,
   -- Indexes name these two instead of what they are made of: a change that leaves them alone, as the intent to settle and the
   -- delivery do, writes the row and no index. The states before any money is seen are one phase.
@@ -1288,7 +1288,7 @@ create table transfer (
   id bigint generated always as identity primary key,
   network text not null,
   asset asset_id not null check (asset = network or split_part(asset, '/', 1) = network),
-  transaction text not null,
+  transaction bytea not null check (octet_length(transaction) = 32),
   -- Place of the log within its transaction. The place within the block changes when the block is reorganised.
   position integer not null check (position >= 0),
   sender text not null,
@@ -1297,7 +1297,7 @@ create table transfer (
   -- The payment key, where the chain shows one; null for a plain transfer.
   payment_key bytea constraint transfer_key_length check (octet_length(payment_key) between 16 and 128),
   block_number bigint not null,
-  block_hash text not null,
+  block_hash bytea not null,
   -- What its money was posted as, and for which payment, payout or wallet. Null until it is explained.
   posted_as text check (posted_as ~ '^[a-z][a-z_]{0,39}$'),
   posted_for text,
@@ -1315,7 +1315,10 @@ create table transfer (
   unique (network, transaction, position)
 );
 create index transfer_unexplained on transfer (network, try_at) where posted_as is null and final;
-create index transfer_by_key on transfer (network, sender, payment_key) where payment_key is not null;
+-- Only ever compared for equality: the three themselves would be most of an index with one entry for each sale.
+create index transfer_by_key on transfer using hash ((network || sender || encode(payment_key, 'hex'))) where payment_key is not null;
+-- Nearly all transfers pay for something.
+create index transfer_not_payment on transfer (network, sender, id) where payment_key is not null and posted_as is distinct from 'payment';
 create index transfer_not_final on transfer (network, block_number) where not final;
 create index transfer_credited on transfer (network, sender, posted_at) where posted_as = 'credit';
 create index transfer_missing on transfer (network) where missing and posted_as is null;
@@ -1440,8 +1443,8 @@ end $$;
 -- Takes transfers for posting: a row that is not there is inserted, one that nothing explains yet is taken. The answer
 -- names those that the caller may post; the others were posted before.
 create function transfer_take(
-  networks text[], assets text[], transactions text[], positions integer[], senders text[], recipients text[],
-  amounts bigint[], payment_keys bytea[], block_numbers bigint[], block_hashes text[], kinds text[], subjects text[],
+  networks text[], assets text[], transactions bytea[], positions integer[], senders text[], recipients text[],
+  amounts bigint[], payment_keys bytea[], block_numbers bigint[], block_hashes bytea[], kinds text[], subjects text[],
   now_at timestamptz
 ) returns table (place integer, id bigint, turn smallint) language sql
   set enable_seqscan = off set enable_mergejoin = off as $$
