@@ -82,13 +82,15 @@ const recordOf = (sale: Sale) =>
     licence: 'https://creativecommons.org/licenses/by/4.0/',
   })
 
+const attesterSha256 = bytes('a7'.repeat(32))
+
 const attestationRow = (past: Past, sale: Sale) => {
   const domain = domainOf(sale.n)
   const creator = walletOf(past, sale.n % past.wallets)
-  const signed = JSON.stringify({ jws: `${'e'.repeat(300)}${sale.key}`, log: { leaf: sale.n, proof: sale.key } })
   return row(
     ...[idOf('att', sale.atMs, sale.n), 'citation', sale.id, past.network, sale.payer, sale.payer],
-    ...[`https://${domain}/page/${sale.n}`, domain, domain, creator, signed, saleMicro, 't'],
+    ...[`https://${domain}/page/${sale.n}`, domain, domain, creator],
+    ...[bytes(`${sale.key}${sale.key}1b`), attesterSha256, saleMicro, 't'],
     ...[sale.at, sale.at, sale.at],
   )
 }
@@ -176,8 +178,8 @@ export function tablesOf(past: Past): [target: string, rows: Iterable<string>][]
       ),
     ],
     [
-      `attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator, signed,
-        price_micro, quote_found, created_at, aggregated_at, judged_at)`,
+      `attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator,
+        signature, attester, price_micro, quote_found, created_at, aggregated_at, judged_at)`,
       stamps((sale) => attestationRow(past, sale)),
     ],
     ['log_entry (kind, subject, entry, leaf_hash, created_at)', stamps(leafRow)],

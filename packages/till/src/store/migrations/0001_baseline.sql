@@ -567,9 +567,9 @@ create index payment_ended_by_payer on payment (payer, ended_at) where ended_at 
 -- Answers that were paid for and did not reach their buyer, by age.
 create index payment_not_delivered on payment (settled_at) where open_to_payer and final;
 -- Room in each page for the rows as they change.
-create table payment_rest partition of payment default with (fillfactor = 60);
+create table payment_rest partition of payment default with (fillfactor = 75);
 insert into partitioned_table (table_name, key, days, least_days, needed_by, storage) values ('payment', 'pay', 91, 400,
-  $$select from payment where id >= $1 and id < $2 and (not final or phase in ('open','settled'))$$, 'fillfactor = 60');
+  $$select from payment where id >= $1 and id < $2 and (not final or phase in ('open','settled'))$$, 'fillfactor = 75');
 
 -- The prepared answer, stored before money is taken and given again to anyone who proves to be the payer.
 create table payment_answer (
