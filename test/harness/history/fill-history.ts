@@ -77,7 +77,7 @@ function timesOf(
   }
 }
 
-/** The node's jobs settle a batch while the next one is written, over connections of their own. */
+/** The node's jobs settle a batch while the next one is written, over other connections. */
 async function writeSales(client: pg.Client, { settle, say }: FillOptions, past: Past): Promise<void> {
   // Leaves are changed once when they get their places: the room that leaves behind is used by later batches.
   const batch = Math.min(batchMax, Math.ceil(past.sales / 20))
