@@ -1,6 +1,9 @@
 import { sha256 as sha256Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { attestationPackage, createCitationAttester } from '../../packages/node/src/shops/attestations/attest/attester.ts'
+import {
+  attestationPackage,
+  createCitationAttester,
+} from '../../packages/node/src/shops/attestations/attest/attester.ts'
 import { signRecord } from '../../packages/node/src/shops/attestations/attest/sign-record.ts'
 import { cosign, noteLine } from '../../packages/node/src/tlog/sign-note.ts'
 import { growTiles, hashRanges, tileKey } from '../../packages/node/src/tlog/tiles.ts'
