@@ -134,7 +134,10 @@ test('plain transfers from a contract, two in one transaction, go to review once
   const reviews = `select count(*) as n from inbound_review where transaction = $1 and amount_micro = 6000`
   expect(await countOf(reviews, [hash])).toBe(2)
   expect(
-    await countOf(`select count(*) as n from transfer where transaction = $1 and posted_as = 'review'`, [hash]),
+    await countOf(
+      `select count(*) as n from transfer where transaction = decode(substr($1, 3), 'hex') and posted_as = 'review'`,
+      [hash],
+    ),
   ).toBe(2)
   expect(await given.creditOf(multicall3Address)).toBe(0n)
 })

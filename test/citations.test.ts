@@ -70,6 +70,7 @@ test('a citation is stamped, logged with its proof, and split with the creator',
   expect(json.payouts[0].wallet.toLowerCase()).toBe(creator)
   const shown = await read(json.url)
   expect(shown.json.record).toEqual(json.record)
+  expect(shown.json.attestation).toEqual(json.attestation)
 })
 
 test('the share goes to the chain in a backed root, is sent to the creator, and all three books agree', async () => {

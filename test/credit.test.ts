@@ -457,7 +457,7 @@ test('a top-up that a reorg takes away after it was drawn is owed, and the next 
     details: { problem: { code: 'credit_unavailable' } },
   })
   const { rows } = await till.db.database.query<{ transaction: Hex; block: bigint }>(
-    `select transaction, block_number as block from payment where payer = $1`,
+    `select '0x' || encode(transaction, 'hex') as transaction, block_number as block from payment where payer = $1`,
     [wallet],
   )
   await control.holdMining()

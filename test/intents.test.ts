@@ -523,7 +523,7 @@ test('a reorg that takes the payment away ends the stream and the subscription',
   const bought = (stream.events[0] as Received).data as { token: string; subscription: { provisional: boolean } }
   expect(bought.subscription.provisional).toBe(true)
   const { rows } = await till.db.database.query<{ transaction: `0x${string}`; block: bigint }>(
-    'select transaction, block_number as block from payment where payer = $1',
+    `select '0x' || encode(transaction, 'hex') as transaction, block_number as block from payment where payer = $1`,
     [unlucky.address.toLowerCase()],
   )
   // Nothing is mined until it was seen to be gone: our own transaction is sent again and would land at once.

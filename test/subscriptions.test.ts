@@ -229,7 +229,7 @@ test('L14: a reorg that takes the payment away takes the period, the points and 
   const points = async () => read<{ points: string; pending_points: string }>(`/loyalty/${buyer.address}`)
   expect((await points()).pending_points).toBe((await points()).points)
   const { rows } = await till.db.owner.query<{ transaction: `0x${string}` }>(
-    `select transaction from payment where payer = $1`,
+    `select '0x' || encode(transaction, 'hex') as transaction from payment where payer = $1`,
     [buyer.address.toLowerCase()],
   )
   await till.base.control.mine(2)

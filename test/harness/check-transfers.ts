@@ -119,7 +119,7 @@ async function checkPaid(sql: Sql): Promise<void> {
   const [wrong] = rows
   if (wrong) throw new Violation('I14', `${wrong.id} is ${wrong.state} and has ${wrong.paid} transfers`)
   const { rows: foreign } = await sql.query<{ transaction: string }>(
-    `select t.transaction from transfer t left join payment p on p.id = t.posted_for where t.posted_as = 'payment' and p.id is null
+    `select encode(t.transaction, 'hex') as transaction from transfer t left join payment p on p.id = t.posted_for where t.posted_as = 'payment' and p.id is null
      union all select t.reference from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
        join ledger_account a on a.id = e.account_id where a.is_wallet and t.transfer_id is null and t.kind <> 'opening' limit 1`,
   )
@@ -222,9 +222,9 @@ function checkEachPosted(
   }
 }
 
-/** Its name says which blocks it sums up. */
+/** The reference of its posting says which blocks it sums up. */
 function dustRange({ transaction, micro, postedFor }: TransferRow) {
-  const [, address = '', blocks = ''] = transaction.split(':')
+  const [address = '', blocks = ''] = transaction.split(':').slice(-2)
   const [from = 0, upTo = 0] = blocks.split('-').map(Number)
   return { address, from, upTo, micro, count: Number(postedFor) }
 }
@@ -270,7 +270,9 @@ export async function checkWallets(sql: Sql, chain: TestChain): Promise<void> {
 
 async function readRows(sql: Sql): Promise<TransferRow[]> {
   const { rows } = await sql.query<TransferRow>(
-    `select t.id, t.network, t.transaction, t.position, t.sender, t.recipient, t.amount_micro as micro,
+    `select t.id, t.network, t.position,
+       case t.posted_as when 'dust' then (select l.reference from ledger_transaction l where l.transfer_id = t.id)
+         else '0x' || encode(t.transaction, 'hex') end as transaction, t.sender, t.recipient, t.amount_micro as micro,
        '0x' || encode(t.payment_key, 'hex') as nonce, t.posted_as as "postedAs", t.posted_for as "postedFor", t.final, t.missing,
        coalesce((select sum(e.amount_micro) from ledger_transaction l join ledger_entry e on e.transaction_id = l.id
          join ledger_account a on a.id = e.account_id where l.transfer_id = t.id and a.is_wallet), 0)::bigint as "postedMicro"

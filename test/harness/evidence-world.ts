@@ -1,6 +1,9 @@
 import { sha256 as sha256Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { createCitationAttester } from '../../packages/node/src/shops/attestations/attest/attester.ts'
+import {
+  attestationPackage,
+  createCitationAttester,
+} from '../../packages/node/src/shops/attestations/attest/attester.ts'
 import { signRecord } from '../../packages/node/src/shops/attestations/attest/sign-record.ts'
 import { cosign, noteLine } from '../../packages/node/src/tlog/sign-note.ts'
 import { growTiles, hashRanges, tileKey } from '../../packages/node/src/tlog/tiles.ts'
@@ -144,7 +147,7 @@ export function attest(plan: AttestPlan): CitationAttestation {
     id: plan.id,
     url: `${apiUrl}/v1/attestations/${plan.id}`,
     record,
-    attestation: signed.signed.json,
+    attestation: attestationPackage(signed.message, signed.signed),
     split: {
       price_micro: record['price_micro'],
       creator_micro: record['creator_micro'],

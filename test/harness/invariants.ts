@@ -16,7 +16,8 @@ type PaymentRow = {
 
 export async function paymentRows(till: Pick<TillFixture, 'db'>): Promise<PaymentRow[]> {
   const { rows } = await till.db.owner.query<PaymentRow>(
-    `select id, state, network, payer, amount_micro, transaction, log_position from payment order by claimed_at`,
+    `select id, state, network, payer, amount_micro, '0x' || encode(transaction, 'hex') as transaction, log_position
+     from payment order by claimed_at`,
   )
   return rows
 }

@@ -222,7 +222,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'takeTransfers',
     find: 'taken.length === 0',
     replace:
-      "taken.length === 0 || (await tx.query('update transfer set posted_as = null, turn = turn + 2 where transaction = any($1)', [taken.map(({ money }) => money.transaction)]), false)",
+      "taken.length === 0 || (await tx.query('update transfer set posted_as = null, turn = turn + 2 where transaction = any($1)', [taken.map(({ money }) => fromHex(money.transaction))]), false)",
     proof: { file: 'packages/till/src/ledger/transfers.db.test.ts', test: 'review and payment never both post' },
     model: { outside: 'an update of the database that takes a posted row again' },
   },

@@ -24,7 +24,7 @@ export type PaymentRow = {
 
 export async function readPayments(scene: Scene): Promise<PaymentRow[]> {
   const { rows } = await scene.world.db.owner.query<PaymentRow>(
-    `select id, state, reason, network, payer, pay_to, amount_micro, resource, transaction, reorgs,
+    `select id, state, reason, network, payer, pay_to, amount_micro, resource, '0x' || encode(transaction, 'hex') as transaction, reorgs,
        encode(payment_key, 'hex') as nonce, delivered_at is not null as delivered, client_gone
      from payment order by claimed_at, id`,
   )

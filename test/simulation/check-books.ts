@@ -22,7 +22,7 @@ const questions: readonly [rule: string, what: string, sql: string][] = [
   [
     'I5',
     'one transfer counts for two payments',
-    `select network || ' ' || transaction || ' ' || log_position as found from payment
+    `select network || ' ' || encode(transaction, 'hex') || ' ' || log_position as found from payment
      where log_position is not null and state in ('settled','served','credited','refunded')
      group by network, transaction, log_position having count(*) > 1`,
   ],

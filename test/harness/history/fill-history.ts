@@ -2,11 +2,12 @@ import type pg from 'pg'
 import { accounts } from '../../../packages/till/src/ledger/index.ts'
 import { connectClient } from '../../../packages/till/src/store/connection.ts'
 import { copyRows } from './copy-rows.ts'
-import { type Past, routeId, saleMicro, shareMicro, tablesOf, walletTables } from './history-rows.ts'
+import { attester, type Past, routeId, saleMicro, shareMicro, tablesOf, walletTables } from './history-rows.ts'
+import { withoutIndexes } from './without-indexes.ts'
 
 const dayMs = 86_400_000
 /** Rows of one COPY: a batch is written table by table, so that each stays in memory while it is. */
-const batchMax = 200_000
+const batchMax = 100_000
 
 export type FillOptions = {
   databaseUrl: string
@@ -34,9 +35,12 @@ export type FillOptions = {
  * is final and over, and the books come to what they were before.
  */
 export async function fillHistory(options: FillOptions): Promise<void> {
-  const { databaseUrl, sales, wallets, days = 365, nowMs, say } = options
+  const { databaseUrl, sales, wallets, days = 365, nowMs } = options
   const written = options.written ?? { sales: 0, wallets: 0 }
-  const client = await connectClient({ url: databaseUrl }, { statement_timeout: 0, synchronous_commit: 'off' })
+  const client = await connectClient(
+    { url: databaseUrl },
+    { statement_timeout: 0, synchronous_commit: 'off', maintenance_work_mem: '1GB' },
+  )
   try {
     for (let day = days; day >= 0; day -= 7)
       await client.query('select make_partitions($1)', [new Date(nowMs - day * dayMs)])
@@ -46,23 +50,12 @@ export async function fillHistory(options: FillOptions): Promise<void> {
     const total = sales - written.sales
     const timeOf = timesOf(span, days, total, options.turn)
     const past = { first: 0, sales: 0, ...common, ...span, timeOf, accountIds: await accountIds(client, options) }
+    await client.query(insertAttesterSql, [Buffer.from(attester, 'hex')])
     for (const [target, rows] of walletTables(past, written.wallets, wallets)) await copyRows(client, target, rows)
-    // Leaves are changed once when they get their places: the room that leaves behind is used by the next batch.
-    const batch = Math.min(batchMax, Math.ceil(total / 10))
-    for (let done = 0; done < total; done += batch) {
-      const count = Math.min(batch, total - done)
-      const part = {
-        ...past,
-        first: written.sales + done,
-        sales: count,
-        timeOf: (place: number) => timeOf(done + place),
-      }
-      for (const [target, rows] of tablesOf(part)) await copyRows(client, target, rows)
-      await settle(client, options)
-      say?.(`  ${(done + count).toLocaleString('en-US')} sales written`)
-    }
+    await withoutIndexes(client, () => writeSales(client, options, { ...past, first: written.sales, sales: total }))
     await closeBooks(client, past, written.sales, total)
-    await settle(client, options)
+    await options.settle?.()
+    await vacuum(client)
     await passBy(client, new Date(span.fromMs), new Date(span.untilMs))
     await client.query('analyze')
   } finally {
@@ -84,12 +77,29 @@ function timesOf(
   }
 }
 
-/** Rows that were changed on the way leave no room behind, as on a server with autovacuum. */
-async function settle(client: pg.Client, { settle: run }: FillOptions): Promise<void> {
-  if (!run) return
-  await run()
-  await client.query('vacuum ledger_unsealed, log_entry, log_tile, books_rollup_account, books_rollup_group, log_tree')
+/** The node's jobs settle a batch while the next one is written, over other connections. */
+async function writeSales(client: pg.Client, { settle, say }: FillOptions, past: Past): Promise<void> {
+  // Leaves are changed once when they get their places: the room that leaves behind is used by later batches.
+  const batch = Math.min(batchMax, Math.ceil(past.sales / 20))
+  let settled: Promise<void> | undefined
+  for (let done = 0; done < past.sales; done += batch) {
+    const sales = Math.min(batch, past.sales - done)
+    const part = { ...past, first: past.first + done, sales, timeOf: (place: number) => past.timeOf(done + place) }
+    for (const [target, rows] of tablesOf(part)) await copyRows(client, target, rows)
+    await settled
+    await vacuum(client)
+    settled = settle?.()
+    say?.(`  ${(done + sales).toLocaleString('en-US')} sales written`)
+  }
+  await settled
 }
+
+/** Rows that were changed on the way leave no room behind, as on a server with autovacuum. */
+const vacuum = (client: pg.Client) =>
+  client.query('vacuum ledger_unsealed, log_entry, log_tile, books_rollup_account, books_rollup_group, log_tree')
+
+const insertAttesterSql = `insert into citation_attester (statement_sha256, statement, signer, chain_id, key_id, public_key)
+  values ($1, '', '', 8453, '', '') on conflict do nothing`
 
 /** What follows payments is past these: their sums are in the rows of their wallets. */
 async function passBy(client: pg.Client, from: Date, until: Date): Promise<void> {

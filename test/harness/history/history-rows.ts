@@ -47,22 +47,17 @@ export const idOf = (prefix: string, atMs: number, n: number): string =>
 /** Every second sale stamped a citation. */
 const isStamp = (n: number) => n % 2 === 1
 
-type Sale = { n: number; k: number; atMs: number; at: string; id: string; payer: string; key: string }
+type Sale = { n: number; k: number; atMs: number; at: string; id: string; stampId: string; payer: string; key: string }
 
-function* salesOf(past: Past): Generator<Sale> {
-  const { first, sales, timeOf } = past
-  for (let place = 0; place < sales; place += 1) {
-    const n = first + place
-    const atMs = Math.floor(timeOf(place))
+const salesOf = (past: Past): Sale[] =>
+  Array.from({ length: past.sales }, (_, place) => {
+    const n = past.first + place
+    const atMs = Math.floor(past.timeOf(place))
     const k = buyerOf(past, n)
+    const id = idOf('pay', atMs, n)
     const at = new Date(atMs).toISOString()
-    yield { n, k, atMs, at, id: idOf('pay', atMs, n), payer: walletOf(past, k), key: keyOf(n) }
-  }
-}
-
-function* each(past: Past, make: (sale: Sale) => string): Generator<string> {
-  for (const sale of salesOf(past)) yield make(sale)
-}
+    return { n, k, atMs, at, id, stampId: id.replace('pay', 'att'), payer: walletOf(past, k), key: keyOf(n) }
+  })
 
 const transactionId = ({ atMs, n }: Sale) => (BigInt(Math.floor(atMs / 1_000)) << 31n) | BigInt(n)
 
@@ -70,25 +65,28 @@ const paymentRow = ({ network, payTo }: Past, { at, id, payer, key, n }: Sale) =
   row(
     ...[id, 'served', network, assetOf(network), payer, 'exact', bytes(key), payTo, 'pay_to', saleMicro, saleMicro],
     ...[1, routeId, `https://node.example/v1/sandbox/echo?message=${n}`, bytes(key), 'f', isStamp(n) ? 't' : 'f', 1],
-    ...[at, at, 1, `0x${key}`, 1, `0x${key}`, 0, 't', at, at, at, at, bytes(key)],
+    ...[at, at, 1, bytes(key), 1, bytes(key), 0, 't', at, at, at, at, bytes(key)],
   )
 
 const recordOf = (sale: Sale) =>
   JSON.stringify({
     type: 'assay.citation/v1',
-    ...{ id: idOf('att', sale.atMs, sale.n), agent: sale.payer, payment: sale.id, at: sale.at },
+    ...{ id: sale.stampId, agent: sale.payer, payment: sale.id, at: sale.at },
     source: { url: `https://${domainOf(sale.n)}/page/${sale.n}`, content_sha256: sale.key, text_sha256: sale.key },
     quote: { found: true, sha256: sale.key, text: `${sale.key}${sale.key}${sale.key}` },
     licence: 'https://creativecommons.org/licenses/by/4.0/',
   })
 
+/** Who signed all stamps. */
+export const attester = 'a7'.repeat(32)
+
 const attestationRow = (past: Past, sale: Sale) => {
   const domain = domainOf(sale.n)
   const creator = walletOf(past, sale.n % past.wallets)
-  const signed = JSON.stringify({ jws: `${'e'.repeat(300)}${sale.key}`, log: { leaf: sale.n, proof: sale.key } })
   return row(
-    ...[idOf('att', sale.atMs, sale.n), 'citation', sale.id, past.network, sale.payer, sale.payer],
-    ...[`https://${domain}/page/${sale.n}`, domain, domain, creator, signed, saleMicro, 't'],
+    ...[sale.stampId, 'citation', sale.id, past.network, sale.payer, sale.payer],
+    ...[`https://${domain}/page/${sale.n}`, domain, domain, creator],
+    ...[bytes(`${sale.key}${sale.key}1b`), bytes(attester), saleMicro, 't'],
     ...[sale.at, sale.at, sale.at],
   )
 }
@@ -97,7 +95,7 @@ const attestationRow = (past: Past, sale: Sale) => {
 const leafRow = (sale: Sale) => {
   const entry = Buffer.from(recordOf(sale))
   return row(
-    ...['citation', idOf('att', sale.atMs, sale.n), bytes(entry.toString('hex'))],
+    ...['citation', sale.stampId, bytes(entry.toString('hex'))],
     ...[bytes(leafHash(entry).toString('hex')), sale.at],
   )
 }
@@ -105,7 +103,7 @@ const leafRow = (sale: Sale) => {
 const accrualRow = (past: Past, sale: Sale) => {
   const domain = domainOf(sale.n)
   return row(
-    ...[idOf('att', sale.atMs, sale.n), sale.id, 'payment', sale.payer, past.network, domain, domain],
+    ...[sale.stampId, sale.id, 'payment', sale.payer, past.network, domain, domain],
     ...[walletOf(past, sale.n % past.wallets), sale.n % 16, shareMicro, 'committed', 1, sale.at, sale.at],
   )
 }
@@ -128,46 +126,50 @@ const answerBody = Buffer.from(JSON.stringify({ echo: 'x'.repeat(1_000) })).toSt
 /** Each table with its columns and rows, in the order in which they are written. */
 export function tablesOf(past: Past): [target: string, rows: Iterable<string>][] {
   const { network, payTo, answersFromMs } = past
+  const sales = salesOf(past)
+  const each = function* (make: (sale: Sale) => string) {
+    for (const sale of sales) yield make(sale)
+  }
   const stamps = function* (make: (sale: Sale) => string) {
-    for (const sale of salesOf(past)) if (isStamp(sale.n)) yield make(sale)
+    for (const sale of sales) if (isStamp(sale.n)) yield make(sale)
   }
   return [
     [
       'claim (payer, network, payment_key, payment_id)',
-      each(past, ({ payer, key, id }) => row(payer, network, bytes(key), id)),
+      each(({ payer, key, id }) => row(payer, network, bytes(key), id)),
     ],
     [
       `payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro, valid_before,
         route_id, resource, fingerprint, revocable, had_effect, owner, lease_until, claimed_at, head_block, transaction,
         block_number, block_hash, log_position, final, intent_at, settled_at, ended_at, delivered_at, signed_digest)`,
-      each(past, (sale) => paymentRow(past, sale)),
+      each((sale) => paymentRow(past, sale)),
     ],
     [
       'payment_answer (payment_id, payer, status, content_type, body)',
-      each(past, ({ id, payer, atMs }) =>
+      each(({ id, payer, atMs }) =>
         atMs < answersFromMs ? '' : row(id, payer, 200, 'application/json', bytes(answerBody)),
       ),
     ],
     [
       `transfer (network, asset, transaction, position, sender, recipient, amount_micro, payment_key, block_number, block_hash,
         posted_as, posted_for, posted_at, turn, final, seen_at)`,
-      each(past, ({ payer, key, id, at }) =>
+      each(({ payer, key, id, at }) =>
         row(
-          ...[network, assetOf(network), `0x${key}`, 0, payer, payTo, saleMicro, bytes(key), 1, `0x${key}`],
-          ...['sale', id, at, 1, 't', at],
+          ...[network, assetOf(network), bytes(key), 0, payer, payTo, saleMicro, bytes(key), 1, bytes(key)],
+          ...['payment', id, at, 1, 't', at],
         ),
       ),
     ],
     [
       'ledger_transaction (id, reference, kind, payment_id, created_at, xid)',
-      each(past, (sale) => row(transactionId(sale), `sale:${sale.id}`, 'sale', sale.id, sale.at, 3)),
+      each((sale) => row(transactionId(sale), `sale:${sale.id}`, 'sale', sale.id, sale.at, 3)),
     ],
-    ['ledger_entry (transaction_id, line, account_id, amount_micro)', each(past, (sale) => entryRows(past, sale))],
-    ['ledger_unsealed (transaction_id)', each(past, (sale) => row(transactionId(sale)))],
+    ['ledger_entry (transaction_id, line, account_id, amount_micro)', each((sale) => entryRows(past, sale))],
+    ['ledger_unsealed (transaction_id)', each((sale) => row(transactionId(sale)))],
     [
       `reward_sale (payment_id, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, affiliate_bps,
         affiliate_state, matures_at, sold_at)`,
-      each(past, ({ id, payer, at, n }) =>
+      each(({ id, payer, at, n }) =>
         row(
           ...[id, payer, network, routeId, saleMicro - shareMicro, 5],
           ...(n % 10 === 3 ? [walletOf(past, 0), 50, 100, 'payable', at] : [none, 0, 0, 'none', none]),
@@ -176,8 +178,8 @@ export function tablesOf(past: Past): [target: string, rows: Iterable<string>][]
       ),
     ],
     [
-      `attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator, signed,
-        price_micro, quote_found, created_at, aggregated_at, judged_at)`,
+      `attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator,
+        signature, attester, price_micro, quote_found, created_at, aggregated_at, judged_at)`,
       stamps((sale) => attestationRow(past, sale)),
     ],
     ['log_entry (kind, subject, entry, leaf_hash, created_at)', stamps(leafRow)],

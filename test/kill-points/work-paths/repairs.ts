@@ -51,7 +51,7 @@ const reorg: WorkPath = {
     if (bought.status !== 200) throw new Error(`the sale was answered with ${bought.status}: ${answer}`)
     const sale = await rowOf<{ id: string; transaction: Hex }>(
       harness,
-      'select id, transaction from payment where payer = $1',
+      `select id, '0x' || encode(transaction, 'hex') as transaction from payment where payer = $1`,
       [payer],
     )
     // Nothing is mined until it was seen to be gone: our own transaction is sent again and would land at once.

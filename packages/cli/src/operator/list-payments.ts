@@ -30,7 +30,7 @@ export async function listPayments(
      from payment group by 1, 2 order by 1, 2 desc`,
   )
   const found = await database.query<Row>(
-    `select id, state, network, payer, amount_micro, route_id, transaction, reason, final, claimed_at from payment
+    `select id, state, network, payer, amount_micro, route_id, '0x' || encode(transaction, 'hex') as transaction, reason, final, claimed_at from payment
      where ($1::text is null or state = $1) and ($2::text is null or payer = $2)
      order by claimed_at desc, id desc limit $3`,
     [state ?? null, payer?.toLowerCase() ?? null, options.limit],

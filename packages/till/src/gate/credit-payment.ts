@@ -202,7 +202,7 @@ export async function insertCredited(
            fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_position, reason,
            settled_at, ended_at, delivered_at)
          select $1, 'credited', $2, $3, $4, $19, $5, $6, $7, $8::bigint, $8::bigint, $9::bigint, $10, $11, $12::bytea, false, 0, $13::timestamptz,
-           $13::timestamptz, $14::bigint, $15, $16::bigint, $17, $18::integer, 'spent_before_claim', $13::timestamptz, $13::timestamptz,
+           $13::timestamptz, $14::bigint, $15::bytea, $16::bigint, $17::bytea, $18::integer, 'spent_before_claim', $13::timestamptz, $13::timestamptz,
            $13::timestamptz
          from taken`,
         [
@@ -220,9 +220,9 @@ export async function insertCredited(
           claim.fingerprint,
           new Date(nowMs),
           claim.headBlock,
-          evidence.transaction,
+          fromHex(evidence.transaction),
           evidence.blockNumber,
-          evidence.blockHash,
+          fromHex(evidence.blockHash),
           evidence.position,
           claim.scheme,
         ],

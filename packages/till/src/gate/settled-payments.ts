@@ -28,7 +28,7 @@ export async function settledPayments(
   const range = 'ids' in which ? { ids: which.ids, from: null, until: null } : { ids: null, ...which }
   const untilId = range.until === null ? null : firstIdAt('pay', range.until.getTime() + clockMs)
   const { rows } = await sql.query<SettledPayment>(
-    `select p.id, p.route_id as "routeId", p.resource, p.network, p.transaction, p.amount_micro as "amountMicro",
+    `select p.id, p.route_id as "routeId", p.resource, p.network, '0x' || encode(p.transaction, 'hex') as transaction, p.amount_micro as "amountMicro",
        coalesce((select r.amount_micro from refund r where r.payment_id = p.id and r.state = 'paying'), 0)::bigint as "refundedMicro",
        p.settled_at as "settledAt"
      from payment p

@@ -122,7 +122,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
       move.to,
       ending.reason.slice(0, 500),
       new Date(nowMs),
-      ending.transaction ?? null,
+      ending.transaction === undefined ? null : fromHex(ending.transaction),
       move.from,
       move.by === 'anyone' ? null : worker?.owner,
       move.by === 'attempt' ? (worker?.attempt ?? -1) : null,

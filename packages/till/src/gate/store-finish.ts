@@ -1,4 +1,5 @@
 import type { AnswerContent } from '../contract/paid-call.ts'
+import { fromHex } from '../kernel/bytes.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import { openStates, sqlList } from '../transitions/payment-state.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
@@ -19,7 +20,7 @@ export type ServedRow = {
  */
 const servedSql = `
 with input as (
-  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::integer[], $6::boolean[], $7::text[])
+  select * from unnest($1::text[], $2::bytea[], $3::bigint[], $4::bytea[], $5::integer[], $6::boolean[], $7::text[])
     as t(id, transaction, block_number, block_hash, log_position, provisional, payment_response)
 ),
 before as (
@@ -54,9 +55,9 @@ export async function markServed(
     text: servedSql,
     values: [
       rows.map((row) => row.id),
-      rows.map((row) => row.evidence.transaction),
+      rows.map((row) => fromHex(row.evidence.transaction)),
       rows.map((row) => row.evidence.blockNumber),
-      rows.map((row) => row.evidence.blockHash),
+      rows.map((row) => fromHex(row.evidence.blockHash)),
       rows.map((row) => row.evidence.position),
       rows.map((row) => row.provisional),
       rows.map((row) => row.paymentResponse),
@@ -103,9 +104,9 @@ async function endWithMoney(
       id,
       move.from,
       move.to,
-      evidence.transaction,
+      fromHex(evidence.transaction),
       evidence.blockNumber,
-      evidence.blockHash,
+      fromHex(evidence.blockHash),
       evidence.position,
       reason,
       new Date(nowMs),

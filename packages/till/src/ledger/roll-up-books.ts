@@ -2,73 +2,47 @@ import type { Sql, Tx } from '../store/database.ts'
 import type { AccountKind } from './accounts.ts'
 import type { OpenClearing } from './read.ts'
 
-/** Adds transactions to the balances and to the open clearing, in the transaction that seals them. */
+/**
+ * Adds transactions to the balances and to the open clearing, in the transaction that seals them. One statement: to find the
+ * entries and their accounts is most of the work. A row of an account that was inserted has no one who changed it.
+ */
 export async function rollUpTransactions(tx: Tx, ids: readonly bigint[]): Promise<void> {
-  const { rows } = await tx.query<{ account_id: bigint }>(
-    `with summed as (insert into books_rollup_account (account_id, balance_micro)
-     select e.account_id, sum(e.amount_micro) from unnest($1::bigint[]) i (id)
-     cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
-     group by e.account_id order by e.account_id
-     on conflict (account_id) do update set balance_micro = books_rollup_account.balance_micro + excluded.balance_micro
-     -- A row that was inserted has no one who changed it.
-     returning account_id, xmax = 0 as is_new) select account_id from summed where is_new`,
-    [ids],
-  )
-  const opened = rows.map(({ account_id }) => account_id)
-  await rollUpGroups(tx, ids, opened)
-  await rollUpDays(tx, ids)
-  await rollUpClearing(tx, ids)
-}
-
-const entriesOf = `unnest($1::bigint[]) i (id)
-     cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
-     cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a`
-
-async function rollUpGroups(tx: Tx, ids: readonly bigint[], opened: readonly bigint[]): Promise<void> {
-  await tx.query(
-    `insert into books_rollup_group as g (unit, kind, role, purpose, balance_micro, accounts)
-     select a.unit, a.kind, a.role, coalesce(a.purpose, ''), sum(e.amount_micro),
-       count(distinct a.id) filter (where a.id = any ($2::bigint[]))
-     from ${entriesOf} group by 1, 2, 3, 4 order by 1, 2, 3, 4
-     on conflict (unit, kind, role, purpose) do update set balance_micro = g.balance_micro + excluded.balance_micro,
-       accounts = g.accounts + excluded.accounts`,
-    [ids, opened],
-  )
-}
-
-async function rollUpDays(tx: Tx, ids: readonly bigint[]): Promise<void> {
-  await tx.query(
-    `insert into books_rollup_day (day, unit, kind, role, purpose, debit_micro, credit_micro)
-     select (t.created_at at time zone 'utc')::date, a.unit, a.kind, a.role, coalesce(a.purpose, ''),
-       sum(greatest(e.amount_micro, 0)), sum(greatest(-e.amount_micro, 0))
-     from ${entriesOf} cross join lateral (select * from ledger_transaction t where t.id = i.id offset 0) t
-     where a.kind in ('income', 'expense')
-     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-     on conflict (day, unit, kind, role, purpose) do update set
-       debit_micro = books_rollup_day.debit_micro + excluded.debit_micro,
-       credit_micro = books_rollup_day.credit_micro + excluded.credit_micro`,
-    [ids],
-  )
-}
-
-async function rollUpClearing(tx: Tx, ids: readonly bigint[]): Promise<void> {
-  await tx.query(
-    `insert into books_rollup_clearing (account_id, payment_id, balance_micro, since)
-     select e.account_id, coalesce(t.payment_id, ''), sum(e.amount_micro), min(t.created_at)
-     from unnest($1::bigint[]) i (id)
-     cross join lateral (select * from ledger_transaction t where t.id = i.id offset 0) t
-     cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
-     where (select a.kind from ledger_account a where a.id = e.account_id) = 'clearing'
-     group by e.account_id, coalesce(t.payment_id, '')
-     -- Most payments are posted and cleared between two seals.
-     having sum(e.amount_micro) <> 0
-     on conflict (account_id, payment_id) do update set
-       balance_micro = books_rollup_clearing.balance_micro + excluded.balance_micro,
-       since = least(books_rollup_clearing.since, excluded.since)`,
-    [ids],
-  )
+  await tx.query({ name: 'books_roll_up', text: rollUpSql, values: [ids] })
   await tx.query('delete from books_rollup_clearing where balance_micro = 0')
 }
+
+const rollUpSql = `with posted as materialized (
+    select e.account_id, e.amount_micro, a.unit, a.kind, a.role, coalesce(a.purpose, '') as purpose, t.created_at,
+      coalesce(t.payment_id, '') as payment_id
+    from unnest($1::bigint[]) i (id)
+    cross join lateral (select * from ledger_transaction t where t.id = i.id offset 0) t
+    cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
+    cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a),
+  accounts as (
+    insert into books_rollup_account (account_id, balance_micro)
+    select account_id, sum(amount_micro) from posted group by account_id order by account_id
+    on conflict (account_id) do update set balance_micro = books_rollup_account.balance_micro + excluded.balance_micro
+    returning account_id, xmax = 0 as is_new),
+  groups as (
+    insert into books_rollup_group as g (unit, kind, role, purpose, balance_micro, accounts)
+    select p.unit, p.kind, p.role, p.purpose, sum(p.amount_micro), count(distinct p.account_id) filter (where o.is_new)
+    from posted p join accounts o using (account_id) group by 1, 2, 3, 4
+    on conflict (unit, kind, role, purpose) do update set balance_micro = g.balance_micro + excluded.balance_micro,
+      accounts = g.accounts + excluded.accounts),
+  days as (
+    insert into books_rollup_day as d (day, unit, kind, role, purpose, debit_micro, credit_micro)
+    select (created_at at time zone 'utc')::date, unit, kind, role, purpose,
+      sum(greatest(amount_micro, 0)), sum(greatest(-amount_micro, 0))
+    from posted where kind in ('income', 'expense') group by 1, 2, 3, 4, 5
+    on conflict (day, unit, kind, role, purpose) do update set
+      debit_micro = d.debit_micro + excluded.debit_micro, credit_micro = d.credit_micro + excluded.credit_micro)
+  insert into books_rollup_clearing as c (account_id, payment_id, balance_micro, since)
+  select account_id, payment_id, sum(amount_micro), min(created_at)
+  from posted where kind = 'clearing' group by account_id, payment_id
+  -- Most payments are posted and cleared between two seals.
+  having sum(amount_micro) <> 0
+  on conflict (account_id, payment_id) do update set balance_micro = c.balance_micro + excluded.balance_micro,
+    since = least(c.since, excluded.since)`
 
 /** Entries that the rollup does not have yet; one statement sees both at the same moment. */
 export const entriesSinceSql = `select e.account_id, e.amount_micro, coalesce(t.payment_id, '') as payment_id, t.created_at

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fromHex } from '../kernel/bytes.ts'
 import type { Tx } from '../store/database.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import {
@@ -93,7 +94,7 @@ test('a transfer that a row describes otherwise is not taken', async () => {
   const money = moved(13n)
   await postMoney(money, 'payment')
   await db.owner.query('update transfer set posted_as = null, posted_for = null where transaction = $1', [
-    money.transaction,
+    fromHex(money.transaction),
   ])
   expect(await postMoney({ ...money, amountMicro: 14n }, 'credit')).toBe(false)
   expect(await postMoney({ ...money, recipient: `0x${'e'.repeat(40)}` }, 'credit')).toBe(false)

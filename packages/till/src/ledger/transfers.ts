@@ -42,14 +42,14 @@ export async function takeTransfers(
     values: [
       keys.map(({ network }) => network),
       taken.map(({ money }) => money.asset),
-      keys.map(({ transaction }) => transaction),
+      keys.map(({ transaction }) => fromHex(transaction)),
       keys.map(({ position }) => position),
       taken.map(({ money }) => money.sender),
       taken.map(({ money }) => money.recipient),
       taken.map(({ money }) => money.amountMicro),
       taken.map(({ money }) => (money.paymentKey === undefined ? null : fromHex(money.paymentKey))),
       taken.map(({ money }) => money.blockNumber),
-      taken.map(({ money }) => money.blockHash),
+      taken.map(({ money }) => fromHex(money.blockHash)),
       taken.map(({ posting }) => posting.as),
       taken.map(({ posting }) => posting.for),
       new Date(nowMs),
@@ -81,7 +81,7 @@ export async function releaseTransfer(
     `update transfer set posted_as = null, posted_for = null, posted_at = null, final = false, turn = turn + 2
      where network = $1 and transaction = $2 and position = $3 and posted_for = $4
      returning id, turn`,
-    [key.network, key.transaction, key.position, postedFor],
+    [key.network, fromHex(key.transaction), key.position, postedFor],
   )
   const [row] = rows
   return row && { id: row.id, turn: row.turn - 1 }
@@ -96,8 +96,9 @@ export type TransferRow = MovedMoney & {
   tries: number
 }
 
-const columns = `id, network, asset, transaction, position, sender, recipient, amount_micro as "amountMicro",
-  '0x' || encode(payment_key, 'hex') as "paymentKey", block_number as "blockNumber", block_hash as "blockHash", turn,
+const columns = `id, network, asset, '0x' || encode(transaction, 'hex') as transaction, position, sender, recipient,
+  amount_micro as "amountMicro", '0x' || encode(payment_key, 'hex') as "paymentKey", block_number as "blockNumber",
+  '0x' || encode(block_hash, 'hex') as "blockHash", turn,
   posted_as as "postedAs", posted_for as "postedFor", final, tries`
 
 /** Transfers with a payment key, whatever they were posted as. */
@@ -106,7 +107,9 @@ export async function transfersOfKey(
   key: { network: string; sender: Address; paymentKey: Hex },
 ): Promise<TransferRow[]> {
   const { rows } = await sql.query<TransferRow>(
-    `select ${columns} from transfer where network = $1 and sender = $2 and payment_key = $3 order by id`,
+    `select ${columns} from transfer
+     where network || sender || encode(payment_key, 'hex') = $1 || $2 || encode($3, 'hex')
+       and network = $1 and sender = $2 and payment_key = $3 order by id`,
     [key.network, key.sender, fromHex(key.paymentKey)],
   )
   return rows.map(withoutNull)

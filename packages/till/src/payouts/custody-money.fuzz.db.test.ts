@@ -116,7 +116,7 @@ async function play({ network, model, at, write, arrive, payout }: ReturnType<ty
     step += 1
     await db.owner.query(
       `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, block_number, block_hash, posted_as)
-       values ($1, $6, $2, 0, $3, $4, $5, 11, '0x', 'sale')`,
+       values ($1, $6, sha256($2::text::bytea), 0, $3, $4, $5, 11, '', 'sale')`,
       [network, `tx ${step}`, who, custody, micro, `${network}/erc20:${who}`],
     )
     await write(at, accounts.payable(network, who, 'creator'), micro)

@@ -80,7 +80,8 @@ async function findIdentity(
      union all
      (select id, payment_key from payment where network = $1 and payer = $2 and open_to_payer and ended_at is null limit $3)
      union all
-     (select null, payment_key from transfer where network = $1 and sender = $2 and payment_key is not null order by id desc limit $3)`,
+     (select null, payment_key from transfer where network = $1 and sender = $2 and payment_key is not null
+       and posted_as is distinct from 'payment' order by id desc limit $3)`,
     [network.caip2, recipient, refundsMax],
   )
   return rows

@@ -11,6 +11,7 @@ import {
   testWallets,
 } from '../chain/wallet/wallet.fixture.ts'
 import { startDevnet } from '../devnet/index.ts'
+import { fromHex } from '../kernel/bytes.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'
@@ -135,7 +136,7 @@ async function reconcile(deps: PayoutDeps): Promise<string[]> {
     for (const transfer of await chain.transfersIn(log.transaction)) {
       if (transfer.logIndex !== log.logIndex || transfer.sender !== custody.address) continue
       const known = await deps.database.query(`select from transfer where transaction = $1 and position = $2`, [
-        transfer.transaction,
+        fromHex(transfer.transaction),
         transfer.position,
       ])
       if (known.rowCount === 0) outcomes.push(await explainPayout(deps, chain, transfer))

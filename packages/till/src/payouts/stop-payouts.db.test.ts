@@ -48,20 +48,20 @@ test('a person accepts the loss: it is posted and audited, and payouts go on', a
 test('an accepted loss books the transfers that took the money, and only the rest without one', async () => {
   await db.owner.query(
     `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, block_number, block_hash, final, missing)
-     values ($1::text, $1::text || '/erc20:0xa', '0xstolen', 2, 'custody', 'thief', 25, 30, '0x', true, true)`,
+     values ($1::text, $1::text || '/erc20:0xa', sha256('stolen'), 2, 'custody', 'thief', 25, 30, '', true, true)`,
     [network],
   )
   await note(30n, -60n)
   await note(31n, -60n)
   await acceptLoss(db.database, network, 'operator', 'the key was stolen')
   const { rows } = await db.database.query(
-    `select t.kind, e.amount_micro as micro, f.transaction from ledger_transaction t
+    `select t.kind, e.amount_micro as micro, f.transaction = sha256('stolen') as stolen from ledger_transaction t
      join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id and a.is_wallet
      left join transfer f on f.id = t.transfer_id where t.memo = 'the key was stolen' order by e.amount_micro desc`,
   )
   expect(rows).toEqual([
-    { kind: 'custody_loss', micro: -25n, transaction: '0xstolen' },
-    { kind: 'opening', micro: -35n, transaction: null },
+    { kind: 'custody_loss', micro: -25n, stolen: true },
+    { kind: 'opening', micro: -35n, stolen: null },
   ])
 })
 

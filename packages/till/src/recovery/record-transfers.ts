@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import {
   type ChainPort,
   type ChainTransfer,
@@ -111,7 +112,7 @@ async function transactionsToRead(
   network: Network,
   logs: readonly TransferLog[],
   isDust: (log: TransferLog) => boolean,
-): Promise<Set<string>> {
+): Promise<Set<Hex>> {
   const dust = logs.filter(isDust)
   const claimed = await sendersWithClaims(deps.database, network.caip2, [...new Set(dust.map(({ sender }) => sender))])
   const toRead = await recordedTransactions(deps.database, network, [

@@ -1,7 +1,8 @@
 import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { type Network, usdcOf } from '../chain/index.ts'
-import { fromHex } from '../kernel/bytes.ts'
+import { fromHex, sha256 } from '../kernel/bytes.ts'
 import { accounts, post, takeTransfer } from '../ledger/index.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 import type { ReconciledAddress } from './reconcile.ts'
@@ -51,7 +52,7 @@ async function insertTransfers(
     `insert into transfer as t (network, asset, transaction, position, sender, recipient, amount_micro, payment_key, block_number,
        block_hash, final, seen_at, try_at)
      select $1, $2, n.transaction, n.position, n.sender, n.recipient, n.amount, n.payment_key, n.block_number, n.block_hash, true, $11, $11
-     from unnest($3::text[], $4::integer[], $5::text[], $6::text[], $7::bigint[], $8::bytea[], $9::bigint[], $10::text[])
+     from unnest($3::bytea[], $4::integer[], $5::text[], $6::text[], $7::bigint[], $8::bytea[], $9::bigint[], $10::bytea[])
        n (transaction, position, sender, recipient, amount, payment_key, block_number, block_hash)
      order by n.transaction, n.position
      on conflict (network, transaction, position) do update
@@ -59,14 +60,14 @@ async function insertTransfers(
     [
       network,
       usdcOf(chain.network),
-      transfers.map(({ transaction }) => transaction),
+      transfers.map(({ transaction }) => fromHex(transaction)),
       transfers.map(({ position }) => position),
       transfers.map(({ sender }) => sender),
       transfers.map(({ recipient }) => recipient),
       transfers.map(({ amountMicro }) => amountMicro),
       transfers.map(({ paymentKey }) => (paymentKey === undefined ? null : fromHex(paymentKey))),
       transfers.map(({ blockNumber }) => blockNumber),
-      transfers.map(({ blockHash }) => blockHash),
+      transfers.map(({ blockHash }) => fromHex(blockHash)),
       new Date(nowMs),
     ],
   )
@@ -80,13 +81,14 @@ async function postDust(
   nowMs: number,
 ): Promise<void> {
   const network = chain.network.caip2
-  const name = `dust:${address}:${fromBlock}-${toBlock}` as `0x${string}`
+  const reference = `dust:${network}:${address}:${fromBlock}-${toBlock}`
   const transfer = await takeTransfer(
     tx,
     {
       network,
       asset: usdcOf(chain.network),
-      transaction: name,
+      // No transaction has this hash: they are too many to name.
+      transaction: toHex(sha256(reference)),
       position: 0,
       sender: `0x${'0'.repeat(40)}`,
       recipient: address,
@@ -102,7 +104,7 @@ async function postDust(
   await tx.query('update transfer set final = true where id = $1', [transfer.id])
   await post(tx, [
     {
-      reference: `dust:${network}:${address}:${fromBlock}-${toBlock}`,
+      reference,
       kind: 'dust',
       transfer,
       lines: [
@@ -117,12 +119,13 @@ async function postDust(
 export async function recordedTransactions(
   sql: Sql,
   { caip2 }: Network,
-  transactions: readonly string[],
-): Promise<Set<string>> {
+  transactions: readonly Hex[],
+): Promise<Set<Hex>> {
   if (transactions.length === 0) return new Set()
-  const { rows } = await sql.query<{ transaction: string }>(
-    `select distinct transaction from transfer where network = $1 and transaction = any($2::text[])`,
-    [caip2, transactions],
+  const { rows } = await sql.query<{ transaction: Hex }>(
+    `select distinct '0x' || encode(transaction, 'hex') as transaction from transfer
+     where network = $1 and transaction = any($2::bytea[])`,
+    [caip2, transactions.map(fromHex)],
   )
   return new Set(rows.map(({ transaction }) => transaction))
 }

@@ -1,3 +1,4 @@
+import type { Hex } from '@assay/protocol/bytes'
 import { type Micro, smallerOf } from '@assay/protocol/money'
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { ReversalHook } from '../contract/paid-call.ts'
@@ -6,6 +7,7 @@ import { saleOf } from '../gate/finish-sale.ts'
 import { reversalLines } from '../gate/reversal-lines.ts'
 import { type FinishedClaim, postingReference } from '../gate/sale-postings.ts'
 import { readAnswer } from '../gate/store-advance.ts'
+import { fromHex } from '../kernel/bytes.ts'
 import {
   type Account,
   accounts,
@@ -116,12 +118,18 @@ async function moveTo(deps: FinalityDeps, payment: PaymentRecord, place: Confirm
     await tx.query(`update payment set block_number = $2, block_hash = $3 where id = $1 and block_hash = $4`, [
       payment.id,
       place.blockNumber,
-      place.blockHash,
-      payment.blockHash,
+      fromHex(place.blockHash),
+      fromHex(payment.blockHash as Hex),
     ])
     await tx.query(
       `update transfer set block_number = $4, block_hash = $5 where network = $1 and transaction = $2 and position = $3`,
-      [payment.network, payment.transaction, payment.logPosition, place.blockNumber, place.blockHash],
+      [
+        payment.network,
+        fromHex(payment.transaction as Hex),
+        payment.logPosition,
+        place.blockNumber,
+        fromHex(place.blockHash),
+      ],
     )
   })
 }
@@ -140,7 +148,7 @@ async function undo(
        where id = $1 and block_hash = $2 and state = $3 returning network, payer, quoted_micro)
      insert into payer_in_flight as f (network, payer, in_flight, in_flight_micro) select network, payer, 1, quoted_micro from moved
      on conflict (payer, network) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + excluded.in_flight_micro`,
-    [payment.id, payment.blockHash, payment.state],
+    [payment.id, fromHex(payment.blockHash as Hex), payment.state],
   )
   if (rowCount === 0) return
   await post(tx, [{ ...(await reversal(tx, payment)), transfer: await reversedTransfer(tx, payment) }])

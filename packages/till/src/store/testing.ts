@@ -39,8 +39,18 @@ const notDurable = {
  * A throw-away server. Its data live as long as the run, so syncing them to disk would only cost time; a node in
  * production refuses a server that does not.
  */
-export async function startTestServer({ durable = false, connections = 300 } = {}): Promise<TestServer> {
-  const home = await mkdtemp(join(durable ? tmpdir() : await scratchFolder(), 'assay-test-'))
+export async function startTestServer({
+  durable = false,
+  onDisk = durable,
+  connections = 300,
+  settings = {},
+}: {
+  durable?: boolean
+  onDisk?: boolean
+  connections?: number
+  settings?: Record<string, string>
+} = {}): Promise<TestServer> {
+  const home = await mkdtemp(join(onDisk ? tmpdir() : await scratchFolder(), 'assay-test-'))
   // Root's stand-in must be able to pass through.
   await chmod(home, 0o711)
   const server = await runEmbedded({
@@ -49,6 +59,7 @@ export async function startTestServer({ durable = false, connections = 300 } = {
       ...(durable ? {} : notDurable),
       shared_buffers: '64MB',
       max_connections: String(connections),
+      ...settings,
     },
     clock: systemClock,
     log: silentLog,

@@ -65,7 +65,8 @@ type Row = Omit<z.infer<typeof payment>, 'claimed_at' | 'payer'> & { payer: Addr
 const scannedMax = 1_000
 const inProgressMax = 100
 
-const columns = `id, state, payer, route_id as route, network, amount_micro::text as amount_micro, transaction, reason, final,
+const columns = `id, state, payer, route_id as route, network, amount_micro::text as amount_micro,
+       '0x' || encode(transaction, 'hex') as transaction, reason, final,
        claimed_at`
 
 /** Ids begin with their time, so their order is that of the claims and every page is found by the key. */

@@ -98,7 +98,8 @@ async function readPayments(
 ) {
   const [endedUs = null, id = null] = cursor?.split('.') ?? []
   const { rows } = await sql.query<Row>(
-    `select id, state, route_id as route, network, amount_micro::text as amount_micro, transaction, final, claimed_at,
+    `select id, state, route_id as route, network, amount_micro::text as amount_micro,
+       '0x' || encode(transaction, 'hex') as transaction, final, claimed_at,
        ended_us::text as ended_us
      from ((select *, null::bigint as ended_us from payment
          where payer = $1 and open_to_payer and not final and ended_at is null and network = any($2) and $4::bigint is null

@@ -1,5 +1,5 @@
 export { zeroBytes32 } from '@assay/protocol/typed-data/eas'
-export { type CitationAttester, createCitationAttester } from './attest/attester.ts'
+export { attestationPackage, type CitationAttester, createCitationAttester } from './attest/attester.ts'
 export { describeLog, withKeys } from './attest/describe-attestation.ts'
 export { signRecord } from './attest/sign-record.ts'
 export { findAttestation } from './attest/store.ts'

@@ -22,7 +22,7 @@ const remitDeps = () =>
     clock: systemClock,
     ids: { next: (prefix: string) => `${prefix}_06gxx6w1wv63xg71pat54yt9f0` },
     tree: { proofOf: async () => undefined },
-    attester: { sign: () => ({ uid: '0x', json: {} }) },
+    attester: { sign: () => ({ signature: Buffer.alloc(65), attester: { chainId: 8453 } }) },
     apiUrl: 'http://node.test',
     recipient: `0x${'43'.repeat(20)}`,
     bps: 250,
@@ -32,9 +32,9 @@ const remitDeps = () =>
 
 test('a parent that is gone by the time the remittance is paid does not undo it', async () => {
   await db.owner.query(
-    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signed,
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signature, attester,
        price_micro, created_at)
-     values ($1, 'citation', 'pay_parent', $2, $3, $3, 'http://a.test/', 'a.test', 'a.test', '{}', 5000, now())`,
+     values ($1, 'citation', 'pay_parent', $2, $3, $3, 'http://a.test/', 'a.test', 'a.test', decode(repeat('00', 65), 'hex'), '', 5000, now())`,
     [attestation, network, payer],
   )
   await db.owner.query(`select log_append('citation', $1, '{}')`, [attestation])

@@ -11,6 +11,7 @@ import { jsonAnswer } from '../../http/index.ts'
 import { appendToLog, leafCommitment, type TransparencyLog } from '../../tlog/index.ts'
 import {
   accrueShares,
+  attestationPackage,
   type CitationAttester,
   describeLog,
   findPayee,
@@ -136,7 +137,7 @@ async function keep(deps: RoyaltyDeps, tx: Tx, sale: Sale, facts: Facts, parent:
     transaction: sale.transaction,
     remitted_at: toRfc3339(sale.settledAtMs),
   }
-  const { text, signed } = signRecord(deps.attester, {
+  const { text, message, signed } = signRecord(deps.attester, {
     id: facts.id,
     record,
     data: {
@@ -159,7 +160,7 @@ async function keep(deps: RoyaltyDeps, tx: Tx, sale: Sale, facts: Facts, parent:
     salePriceMicro: BigInt(facts.salePriceMicro),
     royaltyMicro: sale.amountMicro,
     record: text,
-    signed: signed.json,
+    signed: attestationPackage(message, signed),
     createdAt: new Date(sale.settledAtMs),
   }
   await insertRemittance(tx, row)

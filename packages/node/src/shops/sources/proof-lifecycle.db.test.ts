@@ -370,9 +370,9 @@ test('what an owner cited of its own pages before the proof stops counting with 
       .rows[0]?.mass
   expect(await trust()).toBeCloseTo(2, 9)
   await world.db.database.query(
-    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signed,
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signature, attester,
        price_micro, created_at)
-     values ('att_before_proof', 'citation', 'pay_before_proof', 'eip155:8453', $1, $1, 'http://a.test/', $2, $2, '{}', 5000, now())`,
+     values ('att_before_proof', 'citation', 'pay_before_proof', 'eip155:8453', $1, $1, 'http://a.test/', $2, $2, decode(repeat('00', 65), 'hex'), '', 5000, now())`,
     [wallet, domain],
   )
   publishFile(view)

@@ -333,7 +333,7 @@ create table ledger_entry (
   amount_micro bigint not null check (amount_micro <> 0),
   primary key (transaction_id, line)
 ) partition by range (transaction_id);
-create index ledger_entry_account on ledger_entry (account_id, transaction_id) include (amount_micro);
+create index ledger_entry_account on ledger_entry (account_id, transaction_id);
 create table ledger_entry_rest partition of ledger_entry default;
 insert into partitioned_table (table_name, key, days, append_only) values ('ledger_entry', 'number', 91, true);
 insert into app_access values ('ledger_entry', 'select');
@@ -540,8 +540,8 @@ create table payment (
   ref text,
   aff text,
   -- how it went
-  transaction text,
-  block_hash text,
+  transaction bytea,
+  block_hash bytea,
   reason text,
   -- Indexes name these two instead of what they are made of: a change that leaves them alone, as the intent to settle and the
   -- delivery do, writes the row and no index. The states before any money is seen are one phase.
@@ -566,10 +566,10 @@ create index payment_credited_to on payment (payer) where phase = 'credited';
 create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
 -- Answers that were paid for and did not reach their buyer, by age.
 create index payment_not_delivered on payment (settled_at) where open_to_payer and final;
--- Room in each page for the rows as they change.
-create table payment_rest partition of payment default with (fillfactor = 60);
+-- Room in each page for the rows as they change; with more of it hardly more changes stay in their page.
+create table payment_rest partition of payment default with (fillfactor = 85);
 insert into partitioned_table (table_name, key, days, least_days, needed_by, storage) values ('payment', 'pay', 91, 400,
-  $$select from payment where id >= $1 and id < $2 and (not final or phase in ('open','settled'))$$, 'fillfactor = 60');
+  $$select from payment where id >= $1 and id < $2 and (not final or phase in ('open','settled'))$$, 'fillfactor = 85');
 
 -- The prepared answer, stored before money is taken and given again to anyone who proves to be the payer.
 create table payment_answer (
@@ -1286,36 +1286,40 @@ end $$;
 -- happens once, so money is posted by this key and never by a nonce.
 create table transfer (
   id bigint generated always as identity primary key,
-  network text not null,
-  asset asset_id not null check (asset = network or split_part(asset, '/', 1) = network),
-  transaction text not null,
-  -- Place of the log within its transaction. The place within the block changes when the block is reorganised.
-  position integer not null check (position >= 0),
-  sender text not null,
-  recipient text not null,
+  -- Columns of one length come one after the other: between others a row has gaps.
   amount_micro bigint not null check (amount_micro > 0),
-  -- The payment key, where the chain shows one; null for a plain transfer.
-  payment_key bytea constraint transfer_key_length check (octet_length(payment_key) between 16 and 128),
   block_number bigint not null,
-  block_hash text not null,
-  -- What its money was posted as, and for which payment, payout or wallet. Null until it is explained.
-  posted_as text check (posted_as ~ '^[a-z][a-z_]{0,39}$'),
-  posted_for text,
   posted_at timestamptz,
-  -- Number of its next posting: even books it, odd reverses that after a reorganisation.
-  turn smallint not null default 0,
-  -- Seen in a final block.
-  final boolean not null default false,
   seen_at timestamptz not null default now(),
   -- When an explanation is tried again, and how often it was.
   try_at timestamptz not null default now(),
   tries integer not null default 0,
+  -- Place of the log within its transaction. The place within the block changes when the block is reorganised.
+  position integer not null check (position >= 0),
+  -- Number of its next posting: even books it, odd reverses that after a reorganisation.
+  turn smallint not null default 0,
+  -- Seen in a final block.
+  final boolean not null default false,
   -- Money that left custody and that nothing explains.
   missing boolean not null default false,
+  network text not null,
+  asset asset_id not null check (asset = network or split_part(asset, '/', 1) = network),
+  transaction bytea not null check (octet_length(transaction) = 32),
+  sender text not null,
+  recipient text not null,
+  -- The payment key, where the chain shows one; null for a plain transfer.
+  payment_key bytea constraint transfer_key_length check (octet_length(payment_key) between 16 and 128),
+  block_hash bytea not null,
+  -- What its money was posted as, and for which payment, payout or wallet. Null until it is explained.
+  posted_as text check (posted_as ~ '^[a-z][a-z_]{0,39}$'),
+  posted_for text,
   unique (network, transaction, position)
 );
 create index transfer_unexplained on transfer (network, try_at) where posted_as is null and final;
-create index transfer_by_key on transfer (network, sender, payment_key) where payment_key is not null;
+-- Only ever compared for equality: the three themselves would be most of an index with one entry for each sale.
+create index transfer_by_key on transfer using hash ((network || sender || encode(payment_key, 'hex'))) where payment_key is not null;
+-- Nearly all transfers pay for something.
+create index transfer_not_payment on transfer (network, sender, id) where payment_key is not null and posted_as is distinct from 'payment';
 create index transfer_not_final on transfer (network, block_number) where not final;
 create index transfer_credited on transfer (network, sender, posted_at) where posted_as = 'credit';
 create index transfer_missing on transfer (network) where missing and posted_as is null;
@@ -1440,8 +1444,8 @@ end $$;
 -- Takes transfers for posting: a row that is not there is inserted, one that nothing explains yet is taken. The answer
 -- names those that the caller may post; the others were posted before.
 create function transfer_take(
-  networks text[], assets text[], transactions text[], positions integer[], senders text[], recipients text[],
-  amounts bigint[], payment_keys bytea[], block_numbers bigint[], block_hashes text[], kinds text[], subjects text[],
+  networks text[], assets text[], transactions bytea[], positions integer[], senders text[], recipients text[],
+  amounts bigint[], payment_keys bytea[], block_numbers bigint[], block_hashes bytea[], kinds text[], subjects text[],
   now_at timestamptz
 ) returns table (place integer, id bigint, turn smallint) language sql
   set enable_seqscan = off set enable_mergejoin = off as $$

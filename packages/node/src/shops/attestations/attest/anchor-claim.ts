@@ -2,7 +2,6 @@ import { type Address, checksumAddress, parseAddress } from '@assay/protocol/add
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
-import { zeroBytes32 } from '@assay/protocol/typed-data/eas'
 import type { AnswerContent, Sale } from '@assay/till'
 import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
@@ -84,7 +83,6 @@ export function commitClaims(deps: AttestDeps, tx: Tx, sales: readonly Sale[]): 
 
 function claim(deps: AttestDeps, sale: Sale): AttestationDraft {
   const facts = sale.reservation as unknown as ReservedClaim
-  const [first] = facts.sources
   return {
     sale,
     id: facts.id,
@@ -95,26 +93,14 @@ function claim(deps: AttestDeps, sale: Sale): AttestationDraft {
     quoteFound: null,
     snapshots: facts.snapshots ?? [],
     write: (shares) => ({
-      record: {
-        type: 'assay.claim/v1',
-        id: facts.id,
-        node: deps.apiUrl,
-        claim_sha256: facts.claimSha256,
-        agent_wallet: checksumAddress(facts.agent),
-        payer: checksumAddress(sale.payer),
-        sources: facts.sources.map((source, index) => claimedSource(source, shares[index])),
-        ...(shares.some(({ payee }) => payee.synthetic) ? { synthetic: true } : {}),
-      },
-      data: {
-        sourceUrl: first.page.url,
-        contentSha256: first.contentSha256,
-        textSha256: first.textSha256,
-        quoteSha256: zeroBytes32,
-        claimSha256: facts.claimSha256,
-        agent: facts.agent,
-        payer: sale.payer,
-        priceMicro: sale.amountMicro,
-      },
+      type: 'assay.claim/v1',
+      id: facts.id,
+      node: deps.apiUrl,
+      claim_sha256: facts.claimSha256,
+      agent_wallet: checksumAddress(facts.agent),
+      payer: checksumAddress(sale.payer),
+      sources: facts.sources.map((source, index) => claimedSource(source, shares[index])),
+      ...(shares.some(({ payee }) => payee.synthetic) ? { synthetic: true } : {}),
     }),
   }
 }

@@ -9,10 +9,13 @@ import { signDigest } from '@assay/till/kernel/secp256k1'
 import { deriveSecret, type Keyring } from '@assay/till/signing'
 import { pointFromScalar } from 'tiny-secp256k1'
 
+/** Who signs, and what ties that to this node. The same for all that one key signs. */
+export type Attester = { signer: Hex; chainId: number; statement: string; keyId: string; publicKey: string }
+
 export type SignedAttestation = {
-  uid: Hex
-  /** The package that the tools of the attestation service take, and what ties its signer to this node. */
-  json: { [key: string]: Json }
+  /** r, s and v. */
+  signature: Buffer
+  attester: Attester
 }
 
 export type CitationAttester = { address(): Address; sign(message: AttestMessage): SignedAttestation }
@@ -24,56 +27,57 @@ export function createCitationAttester(deps: {
   node: string
   chainId: number
 }): CitationAttester {
-  let made: { keyId: string; x: string; secret: Uint8Array; address: Address; statement: string } | undefined
+  let made: { secret: Uint8Array; address: Address; attester: Attester } | undefined
   const current = () => {
     const key = deps.keyring.active()
-    if (made?.keyId === key.keyId) return made
+    if (made?.attester.keyId === key.keyId) return made
     const secret = deriveSecret(key, 'assay eip-712 attester v1')
     const publicKey = pointFromScalar(secret, false)
     if (!publicKey) throw new Error('the signing key gives no key of the other curve')
     const address = toHex(keccak256(publicKey.subarray(1)).subarray(12))
-    const statement = deps.jws.sign({
-      type: 'assay-attester',
-      attester: checksumAddress(address),
-      chain_id: deps.chainId,
-      node: deps.node,
-    })
-    made = { keyId: key.keyId, x: key.x, secret, address, statement }
+    const { chainId, node } = deps
+    const signer = checksumAddress(address)
+    const statement = deps.jws.sign({ type: 'assay-attester', attester: signer, chain_id: chainId, node })
+    made = { secret, address, attester: { signer, chainId, statement, keyId: key.keyId, publicKey: key.x } }
     return made
   }
   return {
     address: () => current().address,
     sign: (message) => {
-      const { secret, address, statement, keyId, x } = current()
+      const { secret, attester } = current()
       const { signature, recoveryId } = signDigest(fromHex(attestDigest(message, deps.chainId, keccak256)), secret)
-      const uid = attestUid(message, keccak256)
-      return {
-        uid,
-        json: {
-          sig: {
-            version: 2,
-            uid,
-            domain: easDomain(deps.chainId),
-            primaryType: 'Attest',
-            types: attestTypes as unknown as Json,
-            message: {
-              ...message,
-              time: message.time.toString(),
-              expirationTime: message.expirationTime.toString(),
-              recipient: checksumAddress(message.recipient),
-            },
-            signature: {
-              r: toHex(signature.subarray(0, 32)),
-              s: toHex(signature.subarray(32)),
-              v: 27 + recoveryId,
-            },
-          },
-          signer: checksumAddress(address),
-          attester_statement: statement,
-          key_id: keyId,
-          public_key: x,
-        },
-      }
+      return { signature: Buffer.concat([signature, Uint8Array.of(27 + recoveryId)]), attester }
     },
+  }
+}
+
+/** The package that the tools of the attestation service take. All of it but the signature follows from what was signed. */
+export function attestationPackage(
+  message: AttestMessage,
+  { signature, attester }: SignedAttestation,
+): { [key: string]: Json } {
+  return {
+    sig: {
+      version: 2,
+      uid: attestUid(message, keccak256),
+      domain: easDomain(attester.chainId),
+      primaryType: 'Attest',
+      types: attestTypes as unknown as Json,
+      message: {
+        ...message,
+        time: message.time.toString(),
+        expirationTime: message.expirationTime.toString(),
+        recipient: checksumAddress(message.recipient),
+      },
+      signature: {
+        r: toHex(signature.subarray(0, 32)),
+        s: toHex(signature.subarray(32, 64)),
+        v: Number(signature[64]),
+      },
+    },
+    signer: attester.signer,
+    attester_statement: attester.statement,
+    key_id: attester.keyId,
+    public_key: attester.publicKey,
   }
 }

@@ -1,7 +1,6 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import { type Micro, splitByWeight, splitShare } from '@assay/protocol/money'
-import type { CitationData } from '@assay/protocol/typed-data/eas'
 import type { AnswerContent, Sale } from '@assay/till'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { accounts, type LedgerLine, type LedgerTransaction, post } from '@assay/till/ledger'
@@ -14,7 +13,7 @@ import { newPayouts } from '../creators/describe-payout.ts'
 import { domainsAbove, findPayees } from '../creators/payee.ts'
 import type { AttestDeps } from './deps.ts'
 import { describeAttestation, payoutOptions } from './describe-attestation.ts'
-import { signRecord } from './sign-record.ts'
+import { attestedFacts, signRecord } from './sign-record.ts'
 import type { SourceUrl } from './source-url.ts'
 import { type AttestationRow, findByPayments, insertAttestations } from './store.ts'
 import { type ReservedSnapshot, storeSnapshots } from './store-snapshots.ts'
@@ -32,7 +31,7 @@ export type AttestationDraft = {
   quoteFound: boolean | null
   /** Pages that were fetched for this sale and are not stored yet. */
   snapshots: readonly ReservedSnapshot[]
-  write(shares: readonly Share[]): { record: { [key: string]: Json }; data: Omit<CitationData, 'recordSha256'> }
+  write(shares: readonly Share[]): { [key: string]: Json }
 }
 
 type Allocation = { draft: AttestationDraft; tollMicro: Micro; shares: Share[]; wash: WashSign[] }
@@ -150,14 +149,8 @@ async function stamp(deps: AttestDeps, tx: Tx, allocations: readonly Allocation[
 function signedRow(deps: AttestDeps, { draft, tollMicro, shares, wash }: Allocation): AttestationRow {
   const { sale, id, kind, agent, pages, quoteFound } = draft
   const creator = shares[0]?.payee.wallet
-  const { record, data } = draft.write(shares)
-  const { text, signed } = signRecord(deps.attester, {
-    id,
-    record: { ...record, ...paidPart(deps, sale, tollMicro) },
-    data,
-    recipient: creator,
-    seconds: Math.floor(sale.settledAtMs / 1000),
-  })
+  const record = { ...draft.write(shares), ...paidPart(deps, sale, tollMicro) }
+  const { text, signed } = signRecord(deps.attester, { id, record, ...attestedFacts(record) })
   return {
     id,
     kind,
@@ -170,7 +163,7 @@ function signedRow(deps: AttestDeps, { draft, tollMicro, shares, wash }: Allocat
     registrable: pages[0].registrable,
     creator: creator ?? null,
     record: text,
-    signed: signed.json,
+    signed,
     priceMicro: sale.amountMicro,
     quoteFound,
     wash,

@@ -3,8 +3,10 @@ import type { PublishedStatement } from '@assay/protocol/keys/key-statement'
 import type { Sql } from '@assay/till/store/database'
 import type { LogProof } from '../../../tlog/index.ts'
 import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
+import { attestationPackage } from './attester.ts'
 import type { AttestDeps } from './deps.ts'
 import { type AnchorView, describeAnchor } from './describe-anchor.ts'
+import { attestedFacts, messageOver } from './sign-record.ts'
 import type { AttestationRow } from './store.ts'
 
 export type AttestationView = {
@@ -42,7 +44,7 @@ export async function describeAttestation(
     id: row.id,
     url,
     record: record as unknown as Json,
-    attestation: row.signed,
+    attestation: attestationPackage(messageOver(row.id, row.record, attestedFacts(record)), row.signed),
     split: {
       price_micro: record.price_micro,
       creator_micro: record.creator_micro,

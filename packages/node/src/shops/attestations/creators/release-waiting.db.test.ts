@@ -88,9 +88,9 @@ test('anyone who proves a domain that he cited himself before is held, and the c
   await prove('own.test', 'file')
   await cite([{ domain: 'own.test', registrable: 'own.test' }])
   await db.owner.query(
-    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signed,
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signature, attester,
        price_micro, judged_at, created_at)
-     values ('att_own.test', 'citation', 'pay_own.test', $1, $2, $3, 'http://own.test/', 'own.test', 'own.test', '{}',
+     values ('att_own.test', 'citation', 'pay_own.test', $1, $2, $3, 'http://own.test/', 'own.test', 'own.test', decode(repeat('00', 65), 'hex'), '',
        5000, now(), now())`,
     [network, wallet, payer],
   )

@@ -79,8 +79,8 @@ async function cite(agent: Address, creator: Address, domain: string, ageMs = 0)
   const id = `att_${lastCitation}`
   const at = new Date(world.deps.clock.nowMs() - ageMs)
   await world.db.database.query(
-    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator, signed, price_micro, created_at)
-     values ($1, 'citation', $1, 'eip155:8453', $2, $2, $3, $4, $4, $5, '{}', 5000, $6)`,
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator, signature, attester, price_micro, created_at)
+     values ($1, 'citation', $1, 'eip155:8453', $2, $2, $3, $4, $4, $5, decode(repeat('00', 65), 'hex'), '', 5000, $6)`,
     [id, agent, `https://${domain}/`, domain, creator, at],
   )
   await world.db.database.query(

@@ -24,6 +24,17 @@ create table cited_text (
 );
 create index cited_text_unused on cited_text (text_sha256) where attestation is null;
 
+-- Who signed attestations: each key of the node, with the statement that ties its address on a chain to the node.
+create table citation_attester (
+  statement_sha256 bytea primary key check (octet_length(statement_sha256) = 32),
+  statement text not null,
+  signer text not null,
+  chain_id bigint not null,
+  key_id text not null,
+  public_key text not null
+);
+insert into app_access values ('citation_attester', 'select, insert');
+
 -- Stamped citations and anchored claims. The record that was signed is the entry of the log about them, byte for byte.
 create table attestation (
   id text primary key,
@@ -37,7 +48,9 @@ create table attestation (
   registrable text not null,
   -- Whom it paid, where somebody had proven the source.
   creator text check (creator ~ '^0x[0-9a-f]{40}$'),
-  signed jsonb not null,
+  -- Of the attester: r, s and v. What was signed follows from the record.
+  signature bytea not null check (octet_length(signature) = 65),
+  attester bytea not null,
   price_micro bigint not null check (price_micro >= 0),
   quote_found boolean,
   -- Why it says nothing about the source, if it does not.
@@ -47,19 +60,12 @@ create table attestation (
   aggregated_at timestamptz,
   -- A citation enters the books of trust only after its parties were looked at in the light of the chain.
   judged_at timestamptz
-) with (toast_tuple_target = 6000);
+);
 create index attestation_by_agent on attestation (agent, created_at desc);
 create index attestation_by_pair on attestation (payer, creator) where creator is not null;
 create index attestation_unfolded on attestation (created_at) where aggregated_at is null;
 create index attestation_unjudged on attestation (created_at) where judged_at is null;
 insert into app_access values ('attestation', 'select, insert, update (aggregated_at, wash, judged_at)');
-
--- Written far more often than read, and the usual compression is most of the cost of writing. Where the server lacks the
--- quick one, they stay as they are.
-do $$ begin
-  alter table attestation alter column signed set compression lz4;
-exception when feature_not_supported then null;
-end $$;
 
 -- A creator's share of one sale. It waits for a proof of the domain, then accrues, then is part of a root on chain.
 create table creator_accrual (

@@ -99,8 +99,8 @@ test('paying oneself weighs nothing: own source, own cluster, own kickback, own 
   await insertAccrual(db.database, { paymentId: 'unproven', payer: wallet, wallet: null })
   await pay('washed')
   await db.database.query(
-    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signed, price_micro, wash, created_at)
-     values ('att_w', 'citation', 'washed', 'eip155:8453', $1, $1, 'https://a.test/', 'a.test', 'a.test', '{}', 5000, '{burst}', now())`,
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signature, attester, price_micro, wash, created_at)
+     values ('att_w', 'citation', 'washed', 'eip155:8453', $1, $1, 'https://a.test/', 'a.test', 'a.test', decode(repeat('00', 65), 'hex'), '', 5000, '{burst}', now())`,
     [wallet],
   )
   expect(await rated(deps, wallet)).toBeNull()

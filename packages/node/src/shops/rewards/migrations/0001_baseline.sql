@@ -30,27 +30,28 @@ create index referral_referrer on referral (referrer);
 -- What each sale brought to whom. Unique per settlement; a payment that lands again after a reorg is another round.
 create table reward_sale (
   payment_id text collate "C" not null,
-  round integer not null default 0,
   payer text not null,
   network text not null,
   route_id text not null,
+  affiliate text,
+  affiliate_note text,
+  referrer text,
+  -- none, pending (held), payable, reversed
+  affiliate_state text not null default 'none' check (affiliate_state in ('none','pending','payable','reversed')),
+  -- Above the limit up to which inclusion is enough: its points can be used once the payment is final.
+  needs_finality boolean not null default false,
+  -- Columns of one length come one after the other: between others a row has gaps.
+  round integer not null default 0,
+  -- 15 % then stays 15 %, whatever the rate is later.
+  affiliate_bps integer not null default 0,
   -- What the node itself kept, and the part of it that was given back since.
   take_micro bigint not null check (take_micro >= 0),
   reversed_micro bigint not null default 0 check (reversed_micro between 0 and take_micro),
   points bigint not null check (points >= 0),
-  affiliate text,
   affiliate_micro bigint not null default 0 check (affiliate_micro >= 0),
-  affiliate_note text,
-  -- 15 % then stays 15 %, whatever the rate is later.
-  affiliate_bps integer not null default 0,
-  -- none, pending (held), payable, reversed
-  affiliate_state text not null default 'none' check (affiliate_state in ('none','pending','payable','reversed')),
-  matures_at timestamptz,
   referrer_points bigint not null default 0,
   referred_points bigint not null default 0,
-  referrer text,
-  -- Above the limit up to which inclusion is enough: its points can be used once the payment is final.
-  needs_finality boolean not null default false,
+  matures_at timestamptz,
   sold_at timestamptz not null,
   primary key (payment_id, round)
 );
