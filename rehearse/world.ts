@@ -79,56 +79,10 @@ async function assemble(
   const operator = await createOperator(home)
   await mkdir(operator.env['ASSAY_HOME'] ?? '', { mode: 0o700 })
   say('starting Base and Polygon, a facilitator, publishers and sites ...')
-  const [baseChain, polygonChain] = await Promise.all([
-    child('chain.ts', { REHEARSAL_CHAIN: '8453' }),
-    child('chain.ts', { REHEARSAL_CHAIN: '137' }),
-  ])
-  const [base, polygon] = await Promise.all([baseChain.ask<ChainFacts>('facts'), polygonChain.ask<ChainFacts>('facts')])
-  const fund = async ({ address }: Wallet, usd: number, wei: bigint) => {
-    const given = { account: address, micro: (BigInt(usd) * 1_000_000n).toString(), wei: wei.toString() }
-    await Promise.all([baseChain.ask('fund', given), polygonChain.ask('fund', given)])
-  }
-  const settling = newWallet()
-  await fund(settling, 0, 10n ** 18n)
+  const chains = await startChains(child)
+  const { baseChain, polygonChain, base, polygon, fund } = chains
   await fund(operator.settler, 0, 10n ** 18n)
-  const authority = makeCertificate({ name: 'Rehearsal Authority', authority: true })
-  const certificates = Object.fromEntries(
-    allHosts.map((host) => {
-      const { pem, key } = makeCertificate({ name: host, issuer: authority })
-      return [host, { cert: pem, key }]
-    }),
-  )
-  const [facilitator, web] = await Promise.all([
-    child('facilitator.ts', {
-      REHEARSAL_SETUP: JSON.stringify({
-        ...certificates[hosts.cdp],
-        walletKey: settling.key,
-        apiKeyId: operator.apiKeyId,
-        apiPublicKey: operator.apiPublicKey,
-        chains: [
-          { chainId: 8453, url: base.url },
-          { chainId: 137, url: polygon.url },
-        ],
-      }),
-    }),
-    child('web.ts', { REHEARSAL_SETUP: JSON.stringify({ certificates }) }),
-  ])
-  const outside = {
-    ...(await web.ask<{ web: number; dns: number }>('ports')),
-    facilitator: await facilitator.ask<number>('port'),
-  }
-  const internet = join(home, 'internet.json')
-  await writeInternet(internet, outside)
-  const authorityFile = join(home, 'authority.pem')
-  await writeFile(authorityFile, authority.pem)
-  const connected: Env = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: process.env['HOME'] ?? '',
-    NODE_ENV: 'production',
-    NODE_EXTRA_CA_CERTS: authorityFile,
-    NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'outside', 'internet.mjs')).href}`,
-    REHEARSAL_INTERNET: internet,
-  }
+  const { facilitator, web, connected } = await startInternet(home, child, operator, chains)
   const buyers = await child('buyers.ts', connected)
   const postgres = await openDatabase(wanted, home)
   say(`database: ${postgres.name}`)
@@ -196,6 +150,67 @@ async function assemble(
   }
   closing.push(() => world.postgres.stop('fast'))
   return world
+}
+
+type StartChild = (file: string, env?: Env) => Promise<Child>
+type Chains = Awaited<ReturnType<typeof startChains>>
+
+async function startChains(child: StartChild) {
+  const [baseChain, polygonChain] = await Promise.all([
+    child('chain.ts', { REHEARSAL_CHAIN: '8453' }),
+    child('chain.ts', { REHEARSAL_CHAIN: '137' }),
+  ])
+  const [base, polygon] = await Promise.all([baseChain.ask<ChainFacts>('facts'), polygonChain.ask<ChainFacts>('facts')])
+  const fund = async ({ address }: Wallet, usd: number, wei: bigint) => {
+    const given = { account: address, micro: (BigInt(usd) * 1_000_000n).toString(), wei: wei.toString() }
+    await Promise.all([baseChain.ask('fund', given), polygonChain.ask('fund', given)])
+  }
+  return { baseChain, polygonChain, base, polygon, fund }
+}
+
+/** The facilitator, publishers and sites, and the environment of a process that reaches them by their names. */
+async function startInternet(home: string, child: StartChild, operator: Operator, { base, polygon, fund }: Chains) {
+  const settling = newWallet()
+  await fund(settling, 0, 10n ** 18n)
+  const authority = makeCertificate({ name: 'Rehearsal Authority', authority: true })
+  const certificates = Object.fromEntries(
+    allHosts.map((host) => {
+      const { pem, key } = makeCertificate({ name: host, issuer: authority })
+      return [host, { cert: pem, key }]
+    }),
+  )
+  const [facilitator, web] = await Promise.all([
+    child('facilitator.ts', {
+      REHEARSAL_SETUP: JSON.stringify({
+        ...certificates[hosts.cdp],
+        walletKey: settling.key,
+        apiKeyId: operator.apiKeyId,
+        apiPublicKey: operator.apiPublicKey,
+        chains: [
+          { chainId: 8453, url: base.url },
+          { chainId: 137, url: polygon.url },
+        ],
+      }),
+    }),
+    child('web.ts', { REHEARSAL_SETUP: JSON.stringify({ certificates }) }),
+  ])
+  const outside = {
+    ...(await web.ask<{ web: number; dns: number }>('ports')),
+    facilitator: await facilitator.ask<number>('port'),
+  }
+  const internet = join(home, 'internet.json')
+  await writeInternet(internet, outside)
+  const authorityFile = join(home, 'authority.pem')
+  await writeFile(authorityFile, authority.pem)
+  const connected: Env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    NODE_ENV: 'production',
+    NODE_EXTRA_CA_CERTS: authorityFile,
+    NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'outside', 'internet.mjs')).href}`,
+    REHEARSAL_INTERNET: internet,
+  }
+  return { facilitator, web, connected }
 }
 
 async function openDatabase(wanted: string, home: string): Promise<Postgres> {

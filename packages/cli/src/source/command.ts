@@ -63,6 +63,21 @@ export const addSource: AddCommand = (program, context) => {
       const { runMove } = await import('./run-source.ts')
       await runMove(context, nodeUrl(options.url), domain, { ...options, from: walletArgument(options.from) })
     })
+  addTerms(source, context)
+  source
+    .command('status')
+    .description('Show state, score with its parts, and the next step.')
+    .argument('<domain>')
+    .option('--wallet <address>', 'also show what this claimant has to publish')
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .action(async (domain: string, options: Options) => {
+      const { runStatus } = await import('./run-source.ts')
+      await runStatus(context, nodeUrl(options.url), domain, options)
+    })
+}
+
+const addTerms: AddCommand = (source, context) => {
   source
     .command('terms')
     .description(
@@ -84,16 +99,5 @@ export const addSource: AddCommand = (program, context) => {
     .action(async (domain: string, options: Options & TermsOptions) => {
       const { runTerms } = await import('./run-terms.ts')
       await runTerms(context, nodeUrl(options.url), domain, options)
-    })
-  source
-    .command('status')
-    .description('Show state, score with its parts, and the next step.')
-    .argument('<domain>')
-    .option('--wallet <address>', 'also show what this claimant has to publish')
-    .option(...nodeOption)
-    .option(...jsonOption)
-    .action(async (domain: string, options: Options) => {
-      const { runStatus } = await import('./run-source.ts')
-      await runStatus(context, nodeUrl(options.url), domain, options)
     })
 }

@@ -1,14 +1,6 @@
 import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
-import {
-  type Address,
-  createWalletClient,
-  defineChain,
-  type Hex,
-  http,
-  type LocalAccount,
-  parseAbi,
-  publicActions,
-} from 'viem'
+import { type Address, type Hex, type LocalAccount, parseAbi } from 'viem'
+import { type OpenWallet, openWallet } from '../open-wallet.ts'
 import type { Permit2Authorization } from '../permit2.ts'
 import type { Time } from '../time.ts'
 import type { Settlement } from './control.ts'
@@ -24,7 +16,8 @@ const token = parseAbi([
 type Authorization = Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore', string> & { nonce: Hex }
 
 /** What the payer signed: a transfer by EIP-3009, or one by Permit2. */
-type Payload = { signature: Hex; authorization: Authorization; permit2Authorization?: undefined } | Permit2Payload
+type Payload = AuthorizationPayload | Permit2Payload
+type AuthorizationPayload = { signature: Hex; authorization: Authorization; permit2Authorization?: undefined }
 type Permit2Payload = { signature: Hex; authorization?: undefined; permit2Authorization: Permit2Authorization }
 
 export type PaymentRequirements = {
@@ -52,14 +45,8 @@ export function settleOnChain(input: {
   account: LocalAccount
   time: Pick<Time, 'nowMs'>
 }) {
-  const chain = defineChain({
-    id: Number(input.network.slice('eip155:'.length)),
-    name: input.network,
-    nativeCurrency: { name: 'gas', symbol: 'GAS', decimals: 18 },
-    rpcUrls: { default: { http: [input.rpc] } },
-  })
   const { account } = input
-  const wallet = createWalletClient({ account, chain, transport: http(input.rpc), cacheTime: 0 }).extend(publicActions)
+  const wallet = openWallet(input.rpc, input.network, account)
   const now = () => Math.floor(input.time.nowMs() / 1000)
   const settlements: Settlement[] = []
   /** One transaction after the other: they share the nonce of the wallet. */
@@ -71,41 +58,9 @@ export function settleOnChain(input: {
     isSettling = false,
   ): Promise<string | undefined> => {
     if (paymentRequirements.network !== input.network) return 'invalid_network'
-    if (payload.authorization) return authorizationFault(payload.signature, payload.authorization, paymentRequirements)
-    const reads = { chainId: chain.id, settler: account.address, now, ...wallet } as unknown as Permit2Reads
+    if (payload.authorization) return authorizationFault(wallet, now(), payload, paymentRequirements)
+    const reads = { chainId: wallet.chain.id, settler: account.address, now, ...wallet } as unknown as Permit2Reads
     return permit2Fault(reads, payload, paymentRequirements, isSettling)
-  }
-
-  const authorizationFault = async (
-    signature: Hex,
-    authorization: Authorization,
-    { asset, amount, payTo, scheme, extra }: PaymentRequirements,
-  ): Promise<string | undefined> => {
-    if (scheme !== 'exact') return 'unsupported_scheme'
-    if (authorization.to.toLowerCase() !== payTo.toLowerCase()) return 'invalid_exact_evm_recipient_mismatch'
-    if (BigInt(authorization.value) !== BigInt(amount)) return 'invalid_exact_evm_authorization_value'
-    if (Number(authorization.validBefore) < now() + 6) return 'invalid_exact_evm_payload_authorization_valid_before'
-    if (Number(authorization.validAfter) > now()) return 'invalid_exact_evm_payload_authorization_valid_after'
-    const signed = await wallet
-      .verifyTypedData({
-        address: authorization.from as Address,
-        domain: {
-          ...{ name: extra?.name ?? 'USD Coin', version: extra?.version ?? '2' },
-          ...{ chainId: chain.id, verifyingContract: asset },
-        },
-        types: authorizationTypes,
-        primaryType: 'TransferWithAuthorization',
-        message: messageOf(authorization),
-        signature,
-      })
-      .catch(() => false)
-    if (!signed) return 'invalid_exact_evm_signature'
-    const owner = authorization.from as Address
-    const read = { address: asset, abi: token }
-    if (await wallet.readContract({ ...read, functionName: 'authorizationState', args: [owner, authorization.nonce] }))
-      return 'invalid_exact_evm_nonce_already_used'
-    const balance = await wallet.readContract({ ...read, functionName: 'balanceOf', args: [owner] })
-    return balance < BigInt(amount) ? 'insufficient_funds' : undefined
   }
 
   const send = ({ paymentPayload: { payload }, paymentRequirements }: FacilitatorRequest): Promise<Hex> => {
@@ -150,6 +105,40 @@ export function settleOnChain(input: {
       return next
     },
   }
+}
+
+/** `now`: Unix seconds. */
+async function authorizationFault(
+  wallet: OpenWallet,
+  now: number,
+  { signature, authorization }: AuthorizationPayload,
+  { asset, amount, payTo, scheme, extra }: PaymentRequirements,
+): Promise<string | undefined> {
+  if (scheme !== 'exact') return 'unsupported_scheme'
+  if (authorization.to.toLowerCase() !== payTo.toLowerCase()) return 'invalid_exact_evm_recipient_mismatch'
+  if (BigInt(authorization.value) !== BigInt(amount)) return 'invalid_exact_evm_authorization_value'
+  if (Number(authorization.validBefore) < now + 6) return 'invalid_exact_evm_payload_authorization_valid_before'
+  if (Number(authorization.validAfter) > now) return 'invalid_exact_evm_payload_authorization_valid_after'
+  const owner = authorization.from as Address
+  const signed = await wallet
+    .verifyTypedData({
+      address: owner,
+      domain: {
+        ...{ name: extra?.name ?? 'USD Coin', version: extra?.version ?? '2' },
+        ...{ chainId: wallet.chain.id, verifyingContract: asset },
+      },
+      types: authorizationTypes,
+      primaryType: 'TransferWithAuthorization',
+      message: messageOf(authorization),
+      signature,
+    })
+    .catch(() => false)
+  if (!signed) return 'invalid_exact_evm_signature'
+  const read = { address: asset, abi: token }
+  if (await wallet.readContract({ ...read, functionName: 'authorizationState', args: [owner, authorization.nonce] }))
+    return 'invalid_exact_evm_nonce_already_used'
+  const balance = await wallet.readContract({ ...read, functionName: 'balanceOf', args: [owner] })
+  return balance < BigInt(amount) ? 'insufficient_funds' : undefined
 }
 
 const messageOf = (authorization: Authorization) => ({

@@ -1,19 +1,9 @@
 import { permit2Address } from '@assay/protocol/typed-data/permit2'
 import type { Offer } from '@assay/sdk'
-import {
-  type Abi,
-  type Address,
-  createWalletClient,
-  defineChain,
-  erc20Abi,
-  type Hex,
-  http,
-  type LocalAccount,
-  parseAbi,
-  publicActions,
-} from 'viem'
+import { type Abi, type Address, erc20Abi, type Hex, type LocalAccount, parseAbi } from 'viem'
 import switchWallet from '../../../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
 import { permit2Abi, permit2Call } from '../facilitator/permit2-on-chain.ts'
+import { type OpenWallet, openWallet } from '../open-wallet.ts'
 import { decodePayment, domainOf } from './sign-payment.ts'
 import { decodePermit } from './sign-permit.ts'
 
@@ -65,25 +55,21 @@ const parts = (signature: Hex) =>
     `0x${signature.slice(66, 130)}` as Hex,
   ] as const
 
+/** False when it was refused, before or on chain. */
+async function confirmed(wallet: OpenWallet, sent: Promise<Hex>): Promise<boolean> {
+  const hash = await sent.catch(() => undefined)
+  if (hash === undefined) return false
+  return (await wallet.waitForTransactionReceipt({ hash, pollingInterval: 100 })).status === 'success'
+}
+
 export function openChain(rpc: string, offer: Offer, account: LocalAccount): Chain {
-  const chain = defineChain({
-    id: Number(offer.network.slice('eip155:'.length)),
-    name: offer.network,
-    nativeCurrency: { name: 'gas', symbol: 'GAS', decimals: 18 },
-    rpcUrls: { default: { http: [rpc] } },
-  })
-  const wallet = createWalletClient({ account, chain, transport: http(rpc), cacheTime: 0 }).extend(publicActions)
+  const wallet = openWallet(rpc, offer.network, account)
   const address = offer.asset as Address
-  const confirmed = async (sent: Promise<Hex>): Promise<boolean> => {
-    const hash = await sent.catch(() => undefined)
-    if (hash === undefined) return false
-    return (await wallet.waitForTransactionReceipt({ hash, pollingInterval: 100 })).status === 'success'
-  }
   return {
     balance: (owner) => wallet.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] }),
     async transfer(to, value) {
       const sent = wallet.writeContract({ address, abi: token, functionName: 'transfer', args: [to, value] })
-      if (!(await confirmed(sent))) throw new Error('the paying wallet could not send test money: it needs gas')
+      if (!(await confirmed(wallet, sent))) throw new Error('the paying wallet could not send test money: it needs gas')
     },
     carry(payment) {
       const { signature, authorization } = decodePayment(payment).payload
@@ -97,7 +83,10 @@ export function openChain(rpc: string, offer: Offer, account: LocalAccount): Cha
         nonce,
       ] as const
       const args = [...terms, ...parts(signature)] as const
-      return confirmed(wallet.writeContract({ address, abi: token, functionName: 'transferWithAuthorization', args }))
+      return confirmed(
+        wallet,
+        wallet.writeContract({ address, abi: token, functionName: 'transferWithAuthorization', args }),
+      )
     },
     async cancel(payment) {
       const { nonce } = decodePayment(payment).payload.authorization
@@ -108,30 +97,9 @@ export function openChain(rpc: string, offer: Offer, account: LocalAccount): Cha
         message: { authorizer: account.address, nonce },
       })
       const args = [account.address, nonce, ...parts(signature)] as const
-      return confirmed(wallet.writeContract({ address, abi: token, functionName: 'cancelAuthorization', args }))
+      return confirmed(wallet, wallet.writeContract({ address, abi: token, functionName: 'cancelAuthorization', args }))
     },
-    async approvePermit2(value) {
-      const args = [permit2Address, value] as const
-      const hash = await wallet.writeContract({ address, abi: erc20Abi, functionName: 'approve', args })
-      if (!(await confirmed(Promise.resolve(hash)))) throw new Error('the token does not take approvals')
-      return hash
-    },
-    cancelPermit(payment) {
-      const nonce = BigInt(decodePermit(payment).payload.permit2Authorization.nonce)
-      const args = [nonce >> 8n, 1n << (nonce & 0xffn)] as const
-      const call = {
-        address: permit2Address,
-        abi: permit2Abi,
-        functionName: 'invalidateUnorderedNonces',
-        args,
-      } as const
-      return confirmed(wallet.writeContract(call))
-    },
-    submitPermit(payment) {
-      const { permit2Authorization: permit, signature } = decodePermit(payment).payload
-      const call = permit2Call(permit, BigInt(permit.permitted.amount), signature)
-      return confirmed(wallet.writeContract(call as unknown as Parameters<typeof wallet.writeContract>[0]))
-    },
+    ...permitsOn(wallet, address),
     async deployWallet() {
       const { abi, bytecode } = switchWallet as { abi: Abi; bytecode: Hex }
       const hash = await wallet.deployContract({ abi, bytecode })
@@ -141,7 +109,8 @@ export function openChain(rpc: string, offer: Offer, account: LocalAccount): Cha
       return {
         address: contractAddress,
         refuseSignatures: async () => {
-          if (!(await confirmed(wallet.writeContract(call)))) throw new Error('the wallet contract cannot be changed')
+          if (!(await confirmed(wallet, wallet.writeContract(call))))
+            throw new Error('the wallet contract cannot be changed')
         },
       }
     },
@@ -152,7 +121,7 @@ export function openChain(rpc: string, offer: Offer, account: LocalAccount): Cha
       if (authorization === undefined) return false
       // To nobody: the code that the account has from now on may refuse calls.
       const sent = wallet.sendTransaction({ to: nobody, gas: 150_000n, authorizationList: [authorization] })
-      return (await confirmed(sent)) && (await wallet.getCode({ address: account.address })) !== undefined
+      return (await confirmed(wallet, sent)) && (await wallet.getCode({ address: account.address })) !== undefined
     },
     async movedBy(transaction, from, to) {
       const receipt = await wallet.getTransactionReceipt({ hash: transaction }).catch(() => undefined)
@@ -165,5 +134,29 @@ export function openChain(rpc: string, offer: Offer, account: LocalAccount): Cha
     },
   }
 }
+
+/** What the paying wallet does with Permit2. */
+const permitsOn = (
+  wallet: OpenWallet,
+  asset: Address,
+): Pick<Chain, 'approvePermit2' | 'cancelPermit' | 'submitPermit'> => ({
+  async approvePermit2(value) {
+    const args = [permit2Address, value] as const
+    const hash = await wallet.writeContract({ address: asset, abi: erc20Abi, functionName: 'approve', args })
+    if (!(await confirmed(wallet, Promise.resolve(hash)))) throw new Error('the token does not take approvals')
+    return hash
+  },
+  cancelPermit(payment) {
+    const nonce = BigInt(decodePermit(payment).payload.permit2Authorization.nonce)
+    const args = [nonce >> 8n, 1n << (nonce & 0xffn)] as const
+    const call = { address: permit2Address, abi: permit2Abi, functionName: 'invalidateUnorderedNonces', args } as const
+    return confirmed(wallet, wallet.writeContract(call))
+  },
+  submitPermit(payment) {
+    const { permit2Authorization: permit, signature } = decodePermit(payment).payload
+    const call = permit2Call(permit, BigInt(permit.permitted.amount), signature)
+    return confirmed(wallet, wallet.writeContract(call as unknown as Parameters<typeof wallet.writeContract>[0]))
+  },
+})
 
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'

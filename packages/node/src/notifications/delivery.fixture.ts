@@ -28,6 +28,19 @@ const secret = Buffer.alloc(32, 7)
 
 const echo = ({ body }: Got, response: ServerResponse): unknown => response.end(body)
 
+const listenHook = (world: { got: Got[]; answer: typeof echo }) =>
+  listenHttp((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => {
+      body += chunk
+    })
+    request.on('end', () => {
+      const seen = { headers: request.headers, path: request.url ?? '', body }
+      world.got.push(seen)
+      world.answer(seen, response)
+    })
+  })
+
 export type Delivery = Awaited<ReturnType<typeof openDelivery>>
 
 /** The deliverer with a database, a webhook and a mail server that do what a test wants. */
@@ -42,17 +55,7 @@ export async function openDelivery() {
   }
   const world = { nowMs: 1_794_000_000_000, got: [] as Got[], answer: echo, alarms }
   const clock: Clock = { ...systemClock, nowMs: () => world.nowMs }
-  const hook = await listenHttp((request, response) => {
-    let body = ''
-    request.on('data', (chunk) => {
-      body += chunk
-    })
-    request.on('end', () => {
-      const seen = { headers: request.headers, path: request.url ?? '', body }
-      world.got.push(seen)
-      world.answer(seen, response)
-    })
-  })
+  const hook = await listenHook(world)
   const { database } = db
   const outbound = outboundFor({
     resolvers: [tableResolver({ 'inside.com': ['10.0.0.8'] })],

@@ -57,12 +57,27 @@ export type PlayedPeer = {
 
 const base64url = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base64url')
 
+type Key = ReturnType<typeof createKey>
+
+function createKey(name?: string) {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  return {
+    kid: name ?? `k${base64url(publicKey.export({ format: 'der', type: 'spki' }).subarray(-9))}`,
+    x: publicKey.export({ format: 'jwk' }).x,
+    sign: (text: string, encoding: BufferEncoding = 'utf8') => sign(null, Buffer.from(text, encoding), privateKey),
+  }
+}
+
+function jwsOf(key: Key, header: object, payload: string): string {
+  const input = `${base64url(JSON.stringify(header))}.${base64url(payload)}`
+  return `${input}.${base64url(key.sign(input))}`
+}
+
 export function playPeer(address: string, options: PlayedPeerOptions = {}): PlayedPeer {
   const { nowMs = Date.now, priceMicro = '20000' } = options
-  const generated = generateKeyPairSync('ed25519')
-  const kid = options.kid ?? `k${base64url(generated.publicKey.export({ format: 'der', type: 'spki' }).subarray(-9))}`
+  const key = createKey(options.kid)
+  const { kid } = key
   const did = didWeb(new URL(address).host)
-  const signed = (bytes: string) => base64url(sign(null, Buffer.from(bytes), generated.privateKey))
   const at = (ms: number) => new Date(nowMs() + ms).toISOString()
   let kept: { jws: string; content: unknown; sequence: number; untilMs: number } | undefined
   const peer: PlayedPeer = {
@@ -97,22 +112,17 @@ export function playPeer(address: string, options: PlayedPeerOptions = {}): Play
         if (nowMs() < kept.untilMs) return kept.jws
         else peer.sequence = nowMs()
       const times = { issued_at: at(0), expires_at: at(600_000) }
-      const head = base64url(JSON.stringify({ alg: 'EdDSA', typ: 'x402-mesh+jws', kid: `${did}#${kid}` }))
       const body = tryCanonicalJson({ ...peer.content, sequence: peer.sequence, ...times, ...change }) ?? ''
-      const input = `${head}.${base64url(body)}`
-      const jws = `${input}.${signed(input)}`
+      const jws = jwsOf(key, { alg: 'EdDSA', typ: 'x402-mesh+jws', kid: `${did}#${kid}` }, body)
       if (change === undefined)
         kept = { jws, content: peer.content, sequence: peer.sequence, untilMs: nowMs() + 300_000 }
       return jws
     },
-    directory: () => ({
-      keys: [{ kty: 'OKP', crv: 'Ed25519', kid, x: generated.publicKey.export({ format: 'jwk' }).x, nbf: 0 }],
-    }),
+    directory: () => ({ keys: [{ kty: 'OKP', crv: 'Ed25519', kid, x: key.x, nbf: 0 }] }),
     receipt: (payer, path) => {
-      const head = base64url(JSON.stringify({ alg: 'EdDSA', kid: `${did}#${kid}` }))
       const bought = { version: 1, network: 'eip155:8453', resourceUrl: `${address}${path}`, payer }
-      const input = `${head}.${base64url(JSON.stringify({ ...bought, issuedAt: Math.floor(nowMs() / 1000) }))}`
-      return `${input}.${signed(input)}`
+      const body = JSON.stringify({ ...bought, issuedAt: Math.floor(nowMs() / 1000) })
+      return jwsOf(key, { alg: 'EdDSA', kid: `${did}#${kid}` }, body)
     },
     respond: async (request) => {
       const { pathname, search } = new URL(request.url)
@@ -132,49 +142,47 @@ export function playPeer(address: string, options: PlayedPeerOptions = {}): Play
     if (path === '/x402/mesh/evidence') return Response.json({ data: peer.evidence, until_ms: nowMs() })
     const offered = peer.content.offers.find((offer) => (offer.example ?? offer.path).split('?')[0] === path)
     if (offered === undefined) return Response.json({}, { status: 404 })
-    return challenge(request)
-  }
-  const challenge = (request: Request): Response => {
-    const amount = peer.asksMicro(request)
-    if (amount === '0') return Response.json({})
-    const terms = { network: 'eip155:8453', asset: `0x${'1'.repeat(40)}`, payTo: `0x${'2'.repeat(40)}` }
-    const accepts = [{ scheme: 'exact', amount, maxTimeoutSeconds: 60, ...terms }]
-    const required = { x402Version: 2, resource: { url: request.url }, accepts }
-    const header = encodeHeader(required)
-    const signature = peer.signs402 ? signed402(request, header) : {}
-    const headers = { 'content-type': 'application/json', 'payment-required': header, ...signature }
-    return new Response('{}', { status: 402, headers })
-  }
-  /** RFC 9421, as nodes sign their answers. */
-  const signed402 = (request: Request, header: string) => {
-    const { host, pathname, search } = new URL(request.url)
-    const digest = contentDigest(createHash('sha256').update('{}').digest())
-    const parts = [
-      { id: '"@status"', value: '402' },
-      { id: '"content-digest"', value: digest },
-      { id: '"content-type"', value: 'application/json' },
-      { id: '"payment-required"', value: header },
-      { id: '"@method";req', value: request.method },
-      { id: '"@authority";req', value: host },
-      { id: '"@path";req', value: pathname },
-      { id: '"@query";req', value: search === '' ? '?' : search },
-    ]
-    const created = Math.floor(nowMs() / 1000)
-    const inner = `(${parts.map(({ id }) => id).join(' ')});created=${created};expires=${created + 300};keyid="${kid}";alg="ed25519";tag="x402-response"`
-    const bytes = sign(null, Buffer.from(signatureBase(parts, inner), 'latin1'), generated.privateKey)
-    return {
-      'content-digest': digest,
-      'signature-input': `sig=${inner}`,
-      signature: `sig=:${bytes.toString('base64')}:`,
-    }
+    return challenge(peer, key, request, nowMs())
   }
   const meshDocument = () => {
     const node = { did, address, sequence: peer.sequence, statement: peer.statement() }
     const document = { protocol: '1.0.4', generated_at: at(0), node, peers: peer.listed }
-    const signature = { alg: 'EdDSA', kid: `${did}#${kid}`, value: signed(tryCanonicalJson(document) ?? '') }
-    return { ...document, signature }
+    const value = base64url(key.sign(tryCanonicalJson(document) ?? ''))
+    return { ...document, signature: { alg: 'EdDSA', kid: `${did}#${kid}`, value } }
   }
   return peer
+}
+
+function challenge(peer: PlayedPeer, key: Key, request: Request, nowMs: number): Response {
+  const amount = peer.asksMicro(request)
+  if (amount === '0') return Response.json({})
+  const terms = { network: 'eip155:8453', asset: `0x${'1'.repeat(40)}`, payTo: `0x${'2'.repeat(40)}` }
+  const accepts = [{ scheme: 'exact', amount, maxTimeoutSeconds: 60, ...terms }]
+  const required = { x402Version: 2, resource: { url: request.url }, accepts }
+  const header = encodeHeader(required)
+  const signature = peer.signs402 ? signed402(key, request, header, nowMs) : {}
+  const headers = { 'content-type': 'application/json', 'payment-required': header, ...signature }
+  return new Response('{}', { status: 402, headers })
+}
+
+/** RFC 9421, as nodes sign their answers. */
+function signed402(key: Key, request: Request, header: string, nowMs: number) {
+  const { host, pathname, search } = new URL(request.url)
+  const digest = contentDigest(createHash('sha256').update('{}').digest())
+  const parts = [
+    { id: '"@status"', value: '402' },
+    { id: '"content-digest"', value: digest },
+    { id: '"content-type"', value: 'application/json' },
+    { id: '"payment-required"', value: header },
+    { id: '"@method";req', value: request.method },
+    { id: '"@authority";req', value: host },
+    { id: '"@path";req', value: pathname },
+    { id: '"@query";req', value: search === '' ? '?' : search },
+  ]
+  const created = Math.floor(nowMs / 1000)
+  const inner = `(${parts.map(({ id }) => id).join(' ')});created=${created};expires=${created + 300};keyid="${key.kid}";alg="ed25519";tag="x402-response"`
+  const signature = key.sign(signatureBase(parts, inner), 'latin1').toString('base64')
+  return { 'content-digest': digest, 'signature-input': `sig=${inner}`, signature: `sig=:${signature}:` }
 }
 
 /** How another node lists it. */

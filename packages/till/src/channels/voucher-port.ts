@@ -1,9 +1,16 @@
-import type { CaptureOutcome, EntitlementPort, Hold, HoldEnd } from '../contract/entitlement.ts'
+import type { CaptureOutcome, EntitlementPort, Hold, HoldEnd, KeptSale } from '../contract/entitlement.ts'
 import { Problem } from '../kernel/problem.ts'
 import { accounts, type LedgerTransaction } from '../ledger/index.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { ChannelChanged, type ChannelDeps } from './channel-deps.ts'
-import { type DeliveredSale, endOfSale, insertSales, markSalesDelivered, raiseCharges } from './channel-store.ts'
+import {
+  type DeliveredSale,
+  endOfSale,
+  insertSales,
+  markSalesDelivered,
+  type NewSale,
+  raiseCharges,
+} from './channel-store.ts'
 import { correctionFor } from './check-voucher.ts'
 import { makeDeposit } from './make-deposit.ts'
 import { soldRecord, type VoucherHold, voucherOf, voucherResponse } from './voucher-hold.ts'
@@ -56,32 +63,11 @@ export function createVoucherPort(
         const voucher = voucherOf(hold)
         if (!raised.has(place))
           return { status: 'not_captured', why: async () => ({ status: 'refused', problem: changed(voucher) }) }
-        if (voucher.chargeMicro === 0n) return { status: 'captured' }
-        const { network } = voucher.record
-        const draw = {
-          ...{ network, amountMicro: voucher.chargeMicro },
-          leftMicro: voucher.record.balanceMicro - soldRecord(voucher).chargedMicro,
-        }
-        return { status: 'captured', draw, posting: postingOf(voucher, route.id) }
+        return capturedOf(voucher, route.id)
       })
     },
     keep: (tx, sold) =>
-      insertSales(
-        tx,
-        sold.map(({ hold, route, answer }) => {
-          const voucher = voucherOf(hold)
-          const { network, id, config } = voucher.record
-          return {
-            ...{ network, id, payer: config.payer, sequence: voucher.record.sequence + 1n, callId: voucher.callId },
-            ...{ fingerprint: voucher.fingerprint, identifierHash: voucher.identifierHash, routeId: route.id },
-            ...{ signedMicro: voucher.signedMicro, chargeMicro: voucher.chargeMicro },
-            ...{ status: answer.status, contentType: answer.contentType, headers: answer.headers ?? {} },
-            body: Buffer.from(answer.body),
-            paymentResponse: voucherResponse(voucher),
-          }
-        }),
-        clock.nowMs(),
-      ).catch((error: unknown) => {
+      insertSales(tx, sold.map(saleOf), clock.nowMs()).catch((error: unknown) => {
         throw isIdentifierTaken(error) ? new Problem('payment_identifier_conflict') : error
       }),
     served(hold) {
@@ -127,6 +113,14 @@ const drawOf = ({ record, signedMicro, chargeMicro, signature }: VoucherHold) =>
   ...{ signedMicro, chargeMicro, signature },
 })
 
+function capturedOf(voucher: VoucherHold, routeId: string): CaptureOutcome {
+  const { chargeMicro: amountMicro, record } = voucher
+  if (amountMicro === 0n) return { status: 'captured' }
+  const leftMicro = record.balanceMicro - soldRecord(voucher).chargedMicro
+  const draw = { network: record.network, amountMicro, leftMicro }
+  return { status: 'captured', draw, posting: postingOf(voucher, routeId) }
+}
+
 function postingOf({ callId, chargeMicro, record: { network } }: VoucherHold, routeId: string): LedgerTransaction {
   return {
     reference: `voucher:${callId}`,
@@ -136,6 +130,19 @@ function postingOf({ callId, chargeMicro, record: { network } }: VoucherHold, ro
       { account: accounts.channelVouchers(network), amount: chargeMicro },
       { account: accounts.revenue(network, routeId), amount: -chargeMicro },
     ],
+  }
+}
+
+function saleOf({ hold, route, answer }: KeptSale): NewSale {
+  const voucher = voucherOf(hold)
+  const { network, id, config, sequence } = voucher.record
+  return {
+    ...{ network, id, payer: config.payer, sequence: sequence + 1n, callId: voucher.callId, routeId: route.id },
+    ...{ fingerprint: voucher.fingerprint, identifierHash: voucher.identifierHash },
+    ...{ signedMicro: voucher.signedMicro, chargeMicro: voucher.chargeMicro },
+    ...{ status: answer.status, contentType: answer.contentType, headers: answer.headers ?? {} },
+    body: Buffer.from(answer.body),
+    paymentResponse: voucherResponse(voucher),
   }
 }
 

@@ -63,13 +63,6 @@ const creditExtension = { info: { proof: 'erc8128' }, schema: { type: 'object' }
 export function createChallenges(deps: ChallengeDeps) {
   const kept = new Map<string, { challenge: KeptChallenge; builtAtMs: number }>()
 
-  const resourceOf = ({ resourceUrl, route }: PaidCall): SoldResource => ({
-    url: resourceUrl,
-    description: route.description,
-    mimeType: route.mimeType,
-    serviceName: deps.serviceName,
-  })
-
   const [firstScheme, ...others] = deps.schemes.all
   const ways: Offered[] = [...(firstScheme ? [firstScheme] : []), ...(deps.channels ? [deps.channels] : []), ...others]
 
@@ -92,7 +85,7 @@ export function createChallenges(deps: ChallengeDeps) {
       (one) => one.scheme === deps.channels && one.terms.network.caip2 === channelOn && !usual.includes(one),
     )
     const offered = channel ? [...usual.slice(0, acceptsMax - 1), channel] : usual
-    const resource = resourceOf(call)
+    const resource = resourceOf(deps, call)
     const offers = deps.offers.sign(
       call,
       offered.map((one) => ({ scheme: one.scheme.name, terms: one.terms })),
@@ -140,20 +133,14 @@ export function createChallenges(deps: ChallengeDeps) {
     return challenge
   }
 
-  function headersOf(call: PaidCall, { paymentRequired, quotes }: KeptChallenge): ChallengeHeaders {
-    const { mpp } = deps
-    if (!mpp || quotes.length === 0) return { paymentRequired }
-    return { paymentRequired, authenticate: createChallengeWriter(mpp, quotes, requestHash(call)) }
-  }
-
   return {
     /** What a facilitator receives about the sale: what the 402 says, whatever the client repeats of it. */
     sold(call: PaidCall): { resource: SoldResource; bazaar?: Json } {
       const { bazaar } = call.route
-      return { resource: resourceOf(call), ...(bazaar === undefined ? {} : { bazaar }) }
+      return { resource: resourceOf(deps, call), ...(bazaar === undefined ? {} : { bazaar }) }
     },
     /** Problem-specific 402s (an invalid or failed payment) share the headers and bring their own body. */
-    headers: (call: PaidCall): ChallengeHeaders => headersOf(call, find(call)),
+    headers: (call: PaidCall): ChallengeHeaders => headersOf(deps, call, find(call)),
     /** For the payer of a channel who counted from another base: the state of the channel, in its entry. */
     corrected(call: PaidCall, error: string, { network, ...state }: ChannelCorrection): ChallengeHeaders {
       const { parts, extensions } = partsOf(call, network)
@@ -166,12 +153,28 @@ export function createChallenges(deps: ChallengeDeps) {
     },
     of(call: PaidCall): { body: string } & ChallengeHeaders {
       const challenge = find(call)
-      return { body: challenge.body, ...headersOf(call, challenge) }
+      return { body: challenge.body, ...headersOf(deps, call, challenge) }
     },
   }
 }
 
 export type Challenges = ReturnType<typeof createChallenges>
+
+const resourceOf = ({ serviceName }: ChallengeDeps, { resourceUrl, route }: PaidCall): SoldResource => ({
+  url: resourceUrl,
+  description: route.description,
+  mimeType: route.mimeType,
+  serviceName,
+})
+
+function headersOf(
+  { mpp }: ChallengeDeps,
+  call: PaidCall,
+  { paymentRequired, quotes }: KeptChallenge,
+): ChallengeHeaders {
+  if (!mpp || quotes.length === 0) return { paymentRequired }
+  return { paymentRequired, authenticate: createChallengeWriter(mpp, quotes, requestHash(call)) }
+}
 
 type Entry = { scheme: Offered; terms: Terms }
 

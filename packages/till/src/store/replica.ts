@@ -42,6 +42,34 @@ const primaryPosition = `select system_identifier || '/' || ('x' || left(pg_walf
 const replicaPosition = `select system_identifier || '/' || timeline_id as history, pg_last_wal_replay_lsn() - '0/0' as bytes
   from pg_control_system(), pg_control_checkpoint() where pg_is_in_recovery()`
 
+/** How far the primary had written, and when it was asked. */
+function followPrimary(primary: Sql, clock: Clock) {
+  let marks: Mark[] = []
+  let asking: Promise<void> | undefined
+  return {
+    newest: () => marks.at(-1),
+    /** The newest that a server at this position has reached. */
+    upTo: (reached: Position) =>
+      marks.findLast(({ history, bytes }) => history === reached.history && bytes <= reached.bytes),
+    ask(): void {
+      const atMs = clock.monotonicMs()
+      if (asking || atMs - (marks.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY) < markEveryMs) return
+      asking = primary
+        .query<{ history: string; bytes: string }>(primaryPosition)
+        .then(
+          ({ rows: [row] }) => {
+            if (row) marks = [...marks.slice(1 - marksMax), { history: row.history, bytes: BigInt(row.bytes), atMs }]
+          },
+          () => {},
+        )
+        .finally(() => {
+          asking = undefined
+        })
+    },
+    idle: async () => asking,
+  }
+}
+
 /**
  * Reads that may lag, taken off the primary. How far a replica is behind is never taken from its own clock or word:
  * the primary's position is noted with our time before it was asked, and a replica that has replayed a position
@@ -58,33 +86,16 @@ export function openReplica(options: ReplicaOptions): Replica {
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const seenBy = new WeakMap<pg.PoolClient, Seen>()
-  let marks: Mark[] = []
-  let marking: Promise<void> | undefined
+  const written = followPrimary(primary, clock)
   let restUntilMs = Number.NEGATIVE_INFINITY
   let reachable = true
-
-  const mark = (): void => {
-    const atMs = clock.monotonicMs()
-    if (marking || atMs - (marks.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY) < markEveryMs) return
-    marking = primary
-      .query<{ history: string; bytes: string }>(primaryPosition)
-      .then(
-        ({ rows: [row] }) => {
-          if (row) marks = [...marks.slice(1 - marksMax), { history: row.history, bytes: BigInt(row.bytes), atMs }]
-        },
-        () => {},
-      )
-      .finally(() => {
-        marking = undefined
-      })
-  }
 
   const askPosition = async (client: pg.PoolClient): Promise<Seen> => {
     const askedAtMs = clock.monotonicMs()
     const { rows } = await run<{ history: string; bytes: string | null }>(client, replicaPosition)
     const found = rows[0]
     const position = found?.bytes ? { history: found.history, bytes: BigInt(found.bytes) } : undefined
-    const held = marks.findLast(({ history, bytes }) => history === position?.history && bytes <= position.bytes)
+    const held = position && written.upTo(position)
     const seen = { askedAtMs, holdsUntilMs: held?.atMs ?? Number.NEGATIVE_INFINITY }
     seenBy.set(client, seen)
     return seen
@@ -95,7 +106,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     const isFresh = (seen: Seen | undefined) => seen !== undefined && clock.monotonicMs() - seen.holdsUntilMs <= msMax
     const seen = seenBy.get(client)
     if (isFresh(seen)) return true
-    const newest = marks.at(-1)
+    const newest = written.newest()
     // Without a newer position of the primary the replica could not show that it went on.
     if (newest === undefined || (seen !== undefined && seen.askedAtMs >= newest.atMs)) return false
     return isFresh(await askPosition(client))
@@ -113,8 +124,9 @@ export function openReplica(options: ReplicaOptions): Replica {
     statement: string | Statement,
     values?: readonly unknown[],
   ): Promise<QueryResult<Row>> => {
-    mark()
-    if (clock.monotonicMs() < restUntilMs || marks.length === 0) return primary.query<Row>(statement, values)
+    written.ask()
+    if (clock.monotonicMs() < restUntilMs || written.newest() === undefined)
+      return primary.query<Row>(statement, values)
     let client: pg.PoolClient | undefined
     try {
       client = await pool.connect()
@@ -137,7 +149,7 @@ export function openReplica(options: ReplicaOptions): Replica {
   return {
     within: (msMax) => ({ query: (statement, values) => read(msMax, statement, values) }),
     close: async () => {
-      await marking
+      await written.idle()
       await pool.end()
     },
   }

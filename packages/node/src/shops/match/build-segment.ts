@@ -16,31 +16,12 @@ export function buildSegment(docs: Iterable<IndexedDoc>, weights: FieldWeights =
   return collector.finish(weights)
 }
 
-/** Pairs of term and document in the order they come; sorted by term at the end by counting. */
 export function createCollector() {
   const termIds = new Map<string, number>()
   const docCounts = createGrowing(Uint32Array)
-  const pairs = {
-    term: createGrowing(Uint32Array),
-    doc: createGrowing(Uint32Array),
-    title: createGrowing(Uint8Array),
-    body: createGrowing(Uint8Array),
-  }
+  const pairs = createPairs()
   const lengths = { title: createGrowing(Uint32Array), body: createGrowing(Uint32Array) }
-  const columns = {
-    pageIds: createGrowing(Float64Array),
-    domain: createGrowing(Uint32Array),
-    language: createGrowing(Uint16Array),
-    licence: createGrowing(Uint16Array),
-    type: createGrowing(Uint16Array),
-    day: createGrowing(Int32Array),
-  }
-  const names = {
-    domain: createNameTable(),
-    language: createNameTable(),
-    licence: createNameTable(),
-    type: createNameTable(),
-  }
+  const columns = createColumns()
   const tokens = createTokenWriter(createGrowing(Uint8Array), createGrowing(Uint32Array))
   const seen = new Map<number, { title: number; body: number }>()
 
@@ -62,11 +43,9 @@ export function createCollector() {
   }
 
   return {
-    size: () => columns.pageIds.length(),
+    size: columns.size,
     add(doc: IndexedDoc): void {
-      const ordinal = columns.pageIds.length()
-      if (ordinal > 0 && columns.pageIds.at(ordinal - 1) >= doc.pageId)
-        throw new Error('documents must come in order of their page ids')
+      const ordinal = columns.add(doc)
       seen.clear()
       tokens.open()
       lengths.title.push(count('title', doc.title))
@@ -79,54 +58,94 @@ export function createCollector() {
         pairs.title.push(Math.min(255, counts.title))
         pairs.body.push(Math.min(255, counts.body))
       }
-      columns.pageIds.push(doc.pageId)
-      columns.domain.push(names.domain.idOf(doc.domain))
-      columns.language.push(names.language.idOf(doc.language))
-      columns.licence.push(names.licence.idOf(doc.licence))
-      columns.type.push(names.type.idOf(doc.type))
-      columns.day.push(doc.day)
     },
-    finish(weights: FieldWeights): Segment {
-      const starts = new Uint32Array(termIds.size + 1)
-      for (let term = 0; term < termIds.size; term += 1)
-        starts[term + 1] = (starts[term] as number) + docCounts.at(term)
-      const total = pairs.term.length()
-      const docs = new Uint32Array(total)
-      const impacts = new Uint8Array(total)
-      const peaks = new Uint8Array(termIds.size)
-      const next = starts.slice(0, -1)
-      const impactOf = createImpact(weights, lengths.title.view(), lengths.body.view())
-      for (let pair = 0; pair < total; pair += 1) {
-        const term = pairs.term.at(pair)
-        const doc = pairs.doc.at(pair)
-        const at = next[term] as number
-        next[term] = at + 1
-        docs[at] = doc
-        const impact = impactOf(doc, pairs.title.at(pair), pairs.body.at(pair))
-        impacts[at] = impact
-        if (impact > (peaks[term] as number)) peaks[term] = impact
-      }
-      return {
-        docCount: columns.pageIds.length(),
-        pageIds: columns.pageIds.view(),
-        domainOf: columns.domain.view(),
-        languageOf: columns.language.view(),
-        licenceOf: columns.licence.view(),
-        typeOf: columns.type.view(),
-        dayOf: columns.day.view(),
-        domains: names.domain.all(),
-        languages: names.language.all(),
-        licences: names.licence.all(),
-        types: names.type.all(),
-        terms: createTermTable([...termIds.keys()]),
-        starts,
-        docs,
-        impacts,
-        peaks,
-        ...tokens.finish(),
-      }
-    },
+    finish: (weights: FieldWeights): Segment => ({
+      ...columns.finish(),
+      terms: createTermTable([...termIds.keys()]),
+      ...sortByTerm(pairs, docCounts.view(), createImpact(weights, lengths.title.view(), lengths.body.view())),
+      ...tokens.finish(),
+    }),
   }
+}
+
+/** What a segment knows of its documents besides their words. */
+function createColumns() {
+  const pageIds = createGrowing(Float64Array)
+  const domain = createGrowing(Uint32Array)
+  const language = createGrowing(Uint16Array)
+  const licence = createGrowing(Uint16Array)
+  const type = createGrowing(Uint16Array)
+  const day = createGrowing(Int32Array)
+  const names = {
+    domain: createNameTable(),
+    language: createNameTable(),
+    licence: createNameTable(),
+    type: createNameTable(),
+  }
+  return {
+    size: pageIds.length,
+    /** Returns the number of the document. */
+    add(doc: IndexedDoc): number {
+      const ordinal = pageIds.length()
+      if (ordinal > 0 && pageIds.at(ordinal - 1) >= doc.pageId)
+        throw new Error('documents must come in order of their page ids')
+      pageIds.push(doc.pageId)
+      domain.push(names.domain.idOf(doc.domain))
+      language.push(names.language.idOf(doc.language))
+      licence.push(names.licence.idOf(doc.licence))
+      type.push(names.type.idOf(doc.type))
+      day.push(doc.day)
+      return ordinal
+    },
+    finish: () => ({
+      docCount: pageIds.length(),
+      pageIds: pageIds.view(),
+      domainOf: domain.view(),
+      languageOf: language.view(),
+      licenceOf: licence.view(),
+      typeOf: type.view(),
+      dayOf: day.view(),
+      domains: names.domain.all(),
+      languages: names.language.all(),
+      licences: names.licence.all(),
+      types: names.type.all(),
+    }),
+  }
+}
+
+/** Pairs of term and document in the order they come. */
+const createPairs = () => ({
+  term: createGrowing(Uint32Array),
+  doc: createGrowing(Uint32Array),
+  title: createGrowing(Uint8Array),
+  body: createGrowing(Uint8Array),
+})
+
+/** By counting: postings of a term are in order of their documents, as the pairs are. */
+function sortByTerm(
+  pairs: ReturnType<typeof createPairs>,
+  docCounts: Uint32Array,
+  impactOf: ReturnType<typeof createImpact>,
+): Pick<Segment, 'starts' | 'docs' | 'impacts' | 'peaks'> {
+  const starts = new Uint32Array(docCounts.length + 1)
+  for (let term = 0; term < docCounts.length; term += 1)
+    starts[term + 1] = (starts[term] as number) + (docCounts[term] as number)
+  const total = pairs.term.length()
+  const docs = new Uint32Array(total)
+  const impacts = new Uint8Array(total)
+  const peaks = new Uint8Array(docCounts.length)
+  const next = starts.slice(0, -1)
+  for (let pair = 0; pair < total; pair += 1) {
+    const term = pairs.term.at(pair)
+    const doc = pairs.doc.at(pair)
+    const at = next[term] as number
+    next[term] = at + 1
+    docs[at] = doc
+    const impact = impactOf(doc, pairs.title.at(pair), pairs.body.at(pair))
+    impacts[at] = impact
+    if (impact > (peaks[term] as number)) peaks[term] = impact
+  }
+  return { starts, docs, impacts, peaks }
 }
 
 /** The saturating part of BM25F in 255ths; the rarity of a term joins it when a query is asked. */

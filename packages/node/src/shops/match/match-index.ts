@@ -87,15 +87,6 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     return known
   }
 
-  const settle = () => {
-    while (parts.length > 1) {
-      const [before, last] = parts.slice(-2) as [Part, Part]
-      const [size, more] = [before.segment.docCount, last.segment.docCount]
-      if (more * tierFactor < size || size + more > mergedDocsMax) return
-      parts = [...parts.slice(0, -2), partOf(mergeSegments([before.segment, last.segment]), joined(before, last))]
-    }
-  }
-
   const termsOf = ({ terms }: Query) => {
     const pages = docCount()
     return [...terms].map(([text, times]) => lookUp(parts, text, times, pages))
@@ -113,11 +104,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
         searchSegment(segment, first, here, dense, best, createFilter(segment, filters, scores), scratch)
       first += segment.docCount
     })
-    return takeHits(best).map(({ score, number }) => {
-      let [place, doc] = [0, number]
-      for (; doc >= (parts[place] as Part).segment.docCount; place += 1) doc -= (parts[place] as Part).segment.docCount
-      return { pageId: (parts[place] as Part).segment.pageIds[doc] as number, score, segment: place, doc }
-    })
+    return takeHits(best).map(({ score, number }) => hitOf(parts, score, number))
   }
 
   return {
@@ -132,8 +119,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     },
     add: (docs) => {
       if (docs.length === 0) return
-      parts.push(partOf(buildSegment(docs, fields)))
-      settle()
+      parts = settled([...parts, partOf(buildSegment(docs, fields))], partOf)
       known = undefined
     },
     wantsTraining: () => docCount() >= Math.max(4 * latentDims, 2 * trainedAt),
@@ -162,6 +148,25 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
       return { candidates: candidatesOf(parts, terms, rescored), ...unknownOf(parts, query, terms) }
     },
   }
+}
+
+/** Merges from the end until each segment is well smaller than the one before it. */
+function settled(given: readonly Part[], partOf: (segment: Segment, latent?: Int8Array) => Part): Part[] {
+  const parts = [...given]
+  while (parts.length > 1) {
+    const [before, last] = parts.slice(-2) as [Part, Part]
+    const [size, more] = [before.segment.docCount, last.segment.docCount]
+    if (more * tierFactor < size || size + more > mergedDocsMax) break
+    parts.splice(-2, 2, partOf(mergeSegments([before.segment, last.segment]), joined(before, last)))
+  }
+  return parts
+}
+
+/** `number` counts the documents of all parts in their order. */
+function hitOf(parts: readonly Part[], score: number, number: number): Hit {
+  let [place, doc] = [0, number]
+  for (; doc >= (parts[place] as Part).segment.docCount; place += 1) doc -= (parts[place] as Part).segment.docCount
+  return { pageId: (parts[place] as Part).segment.pageIds[doc] as number, score, segment: place, doc }
 }
 
 function joined({ latent: before }: Part, { latent: last }: Part): Int8Array | undefined {

@@ -5,6 +5,7 @@ import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
 import { reversalLines } from '@assay/till/gate/reversal-lines'
+import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import type { Clock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
@@ -20,11 +21,11 @@ import { commitBuys, prepareBuy, revokeBuy } from './buy-contracts.ts'
 import type { OptionDeps } from './deps.ts'
 import { capOf, symbolOf, widthOf } from './domain/contract-terms.ts'
 import { commitPlaced, revokePlaced } from './place-in-book.ts'
-import { type OrderBody, prepareOrder } from './place-order.ts'
+import { prepareOrder } from './place-order.ts'
 import { createQuotes } from './quotes.ts'
 import { createReserveContracts } from './reserve-contracts.ts'
 import { type OptionSettings, parseOptionSettings } from './settings.ts'
-import { prepareWrite, type WriteBody } from './write-contracts.ts'
+import { prepareWrite } from './write-contracts.ts'
 
 export const network = 'eip155:8453'
 export const usdc: AssetId = 'eip155:8453/erc20:0x00000000000000000000000000000000000000dc'
@@ -82,8 +83,7 @@ export const testClusters: readonly Cluster[] = ['52', '53', '150', '464'].map((
 
 export type ExchangeOptions = { settings?: Partial<OptionSettings>; spareMicro?: Micro }
 
-/** The exchange on a real database, with money that is posted as the till posts it and a clock in the test's hand. */
-export function createExchange(database: Database, options: ExchangeOptions = {}) {
+function createTestDeps(database: Database, options: ExchangeOptions) {
   const clock = createTestClock()
   const demand = createTestDemand(testClusters)
   const switchedOff = { on: false }
@@ -107,6 +107,33 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
       if (switchedOff.on) throw new Error('switched off')
     },
   }
+  return { deps, clock, demand, switchedOff }
+}
+
+const salesAt =
+  (clock: Clock) =>
+  (id: string, routeId: string, payer: Address, amountMicro: Micro, reservation: Json): Sale => ({
+    paymentId: id,
+    routeId,
+    network,
+    payer,
+    amountMicro,
+    payee: 'custody',
+    attribution: {},
+    reservation,
+    provisional: false,
+    transaction: toHex(sha256(id)),
+    settledAtMs: clock.nowMs(),
+    feeMicro: 0n,
+    round: 0,
+    source: 'payment',
+  })
+
+type Prepare<Body> = (deps: OptionDeps, body: Body, call: { payer: Address }) => Promise<PreparedAnswer>
+
+/** The exchange on a real database, with money that is posted as the till posts it and a clock in the test's hand. */
+export function createExchange(database: Database, options: ExchangeOptions = {}) {
+  const { deps, clock, demand, switchedOff } = createTestDeps(database, options)
   const reserving = createReserveContracts(deps)
   const board = createBoard(deps)
   const quotes = createQuotes({ secret: Buffer.alloc(32, 7), clock, rng: systemRng, quoteMs: deps.settings.quoteMs })
@@ -124,22 +151,7 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
     await insertPayments(database, [{ id, payer, amountMicro, final, atMs: clock.nowMs(), routeId }])
     return id
   }
-  const saleOf = (id: string, routeId: string, payer: Address, amountMicro: Micro, reservation: Json): Sale => ({
-    paymentId: id,
-    routeId,
-    network,
-    payer,
-    amountMicro,
-    payee: 'custody',
-    attribution: {},
-    reservation,
-    provisional: false,
-    transaction: toHex(sha256(id)),
-    settledAtMs: clock.nowMs(),
-    feeMicro: 0n,
-    round: 0,
-    source: 'payment',
-  })
+  const saleOf = salesAt(clock)
   const reserve = async (
     payer: Address,
     symbol: string,
@@ -160,6 +172,18 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
       await settleMoney(tx, sales)
       await commitBuys(deps, tx, sales)
     })
+  const placing =
+    <Body>(kind: 'offer' | 'order', routeId: string, prepare: Prepare<Body>) =>
+    async (payer: Address, body: Body, amountMicro: Micro, more: { final?: boolean } = {}) => {
+      const id = await payment(payer, amountMicro, more.final ?? true, routeId)
+      const prepared = await prepare(deps, body, { payer })
+      const sale = saleOf(id, routeId, payer, amountMicro, prepared.reservation ?? null)
+      await database.transaction(async (tx) => {
+        await settleMoney(tx, [sale])
+        await commitPlaced(deps, tx, kind, sale)
+      })
+      return sale
+    }
   return {
     deps,
     buying,
@@ -183,47 +207,31 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
       await commit([sale])
       return sale
     },
-    write: async (payer: Address, body: WriteBody, amountMicro: Micro, more: { final?: boolean } = {}) => {
-      const id = await payment(payer, amountMicro, more.final ?? true, 'options.write')
-      const prepared = await prepareWrite(deps, body, { payer })
-      const sale = saleOf(id, 'options.write', payer, amountMicro, prepared.reservation ?? null)
-      await database.transaction(async (tx) => {
-        await settleMoney(tx, [sale])
-        await commitPlaced(deps, tx, 'offer', sale)
-      })
-      return sale
-    },
-    order: async (payer: Address, body: OrderBody, amountMicro: Micro, more: { final?: boolean } = {}) => {
-      const id = await payment(payer, amountMicro, more.final ?? true, 'options.order')
-      const prepared = await prepareOrder(deps, body, { payer })
-      const sale = saleOf(id, 'options.order', payer, amountMicro, prepared.reservation ?? null)
-      await database.transaction(async (tx) => {
-        await settleMoney(tx, [sale])
-        await commitPlaced(deps, tx, 'order', sale)
-      })
-      return sale
-    },
-    /** What the till does when a reorg took the payment away. */
-    revoke: (sale: Sale) =>
-      database.transaction(async (tx) => {
-        const taken = { id: sale.paymentId, network, amountMicro: sale.amountMicro }
-        await post(tx, [
-          {
-            reference: `reorg:${sale.paymentId}`,
-            kind: 'reorg',
-            paymentId: sale.paymentId,
-            lines: [
-              ...(await reversalLines(tx, taken, sale.amountMicro)),
-              { account: creatorAccounts.distributor(network), amount: -sale.amountMicro },
-            ],
-          },
-        ])
-        if (sale.routeId === 'options.buy') await revokeBuy(deps, tx, sale)
-        else await revokePlaced(deps, tx, sale.routeId === 'options.order' ? 'order' : 'offer', sale)
-      }),
+    write: placing('offer', 'options.write', prepareWrite),
+    order: placing('order', 'options.order', prepareOrder),
+    revoke: (sale: Sale) => revokeSale(deps, sale),
     count: () => payments,
   }
 }
+
+/** What the till does when a reorg took the payment away. */
+const revokeSale = (deps: OptionDeps, sale: Sale) =>
+  deps.database.transaction(async (tx) => {
+    const taken = { id: sale.paymentId, network, amountMicro: sale.amountMicro }
+    await post(tx, [
+      {
+        reference: `reorg:${sale.paymentId}`,
+        kind: 'reorg',
+        paymentId: sale.paymentId,
+        lines: [
+          ...(await reversalLines(tx, taken, sale.amountMicro)),
+          { account: creatorAccounts.distributor(network), amount: -sale.amountMicro },
+        ],
+      },
+    ])
+    if (sale.routeId === 'options.buy') await revokeBuy(deps, tx, sale)
+    else await revokePlaced(deps, tx, sale.routeId === 'options.order' ? 'order' : 'offer', sale)
+  })
 
 export type Exchange = ReturnType<typeof createExchange>
 

@@ -33,6 +33,7 @@ export function flagsOf(facts: TokenFacts, powers: Powers, missing: readonly Mis
       ...new Set(missing.map(({ code }) => code)),
     )
   adminFlags(facts, raise)
+  roleFlags(facts, raise)
   supplyFlags(facts, powers, raise)
   takingFlags(facts, powers, raise)
   freezeFlags(facts, powers, raise)
@@ -90,6 +91,9 @@ function adminFlags(facts: TokenFacts, raise: Raise): void {
       'The only admin is one ordinary account: anyone who has its key has the token.',
       'roles.DEFAULT_ADMIN_ROLE',
     )
+}
+
+function roleFlags(facts: TokenFacts, raise: Raise): void {
   for (const role of facts.roles.values()) {
     if (!role.admin.known || role.admin.value === adminRole) continue
     const self = role.admin.value === role.role
