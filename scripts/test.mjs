@@ -11,6 +11,8 @@ installIfMissing()
 /** On two quiet cores. Above it the run says so. */
 const minutesMax = 10
 const startedMs = performance.now()
+// The type checker and the bundler are written in Go: with more room they collect less often, a quarter of their time.
+process.env.GOGC ??= '400'
 const bin = (name) => join(root, 'node_modules', '.bin', name)
 
 /** What is known of files that did not change since the run before is kept beside the installed packages. */
