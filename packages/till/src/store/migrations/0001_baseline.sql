@@ -602,7 +602,8 @@ create table payer_in_flight (
   in_flight integer not null check (in_flight >= 0),
   in_flight_micro bigint not null check (in_flight_micro >= 0),
   primary key (payer, network)
-);
+  -- Counted up and down with each payment: with room in its page a row changes in place and its key is written once.
+) with (fillfactor = 60);
 
 -- A process that works on payments. It is alive while its advisory lock is held.
 create table payment_owner (
