@@ -614,6 +614,18 @@ create table payment_owner (
   alive_until timestamptz
 );
 
+-- Read every few seconds. An index keeps entries of what has ended until the next vacuum, and only a plain scan marks them, so
+-- that the next one skips them; a bitmap scan would read all of them again each time.
+create function unfinished_payments() returns table (state text, owner bigint, lease_until timestamptz, amount_micro bigint,
+  revocable boolean) language sql stable set enable_bitmapscan = off set enable_seqscan = off as $$
+  select state, owner, lease_until, amount_micro, revocable from payment where phase in ('open','settled')
+$$;
+create function served_not_final_micro() returns numeric language sql stable
+  set enable_bitmapscan = off set enable_seqscan = off as $$
+  select coalesce(sum(amount_micro), 0) from payment
+  where not revocable and not final and phase = 'served'
+$$;
+
 -- What failed settlements cost, per day: the limits of loss are read from here.
 create table settlement_loss (
   day date not null,
