@@ -68,9 +68,8 @@ export type Exposure = ReturnType<typeof createExposure>
 
 async function readServed(sql: Sql): Promise<Micro> {
   const { rows } = await sql.query<{ micro: bigint }>(
-    `select coalesce(sum(amount_micro), 0)::bigint as micro from (
-       select amount_micro from payment where not revocable and not final and phase = 'served'
-       union all select amount_micro from payment where not revocable and phase = 'open' and state = 'settling') open`,
+    `select (served_not_final_micro() + (select coalesce(sum(amount_micro), 0) from unfinished_payments()
+       where not revocable and state = 'settling'))::bigint as micro`,
   )
   return rows[0]?.micro ?? 0n
 }

@@ -27,15 +27,32 @@ export function createLosses(database: Database, clock: Clock, limits: LossLimit
 
   const gasLimitOf = (key: string) => limits.gasGweiPerRoutePerDay(key.split(' ')[0] ?? '')
 
-  async function refresh(): Promise<void> {
+  async function read(): Promise<Set<string>> {
     const { rows } = await database.query<{ scope: string; key: string; gas_gwei: bigint }>(
       `select scope, key, gas_gwei from settlement_loss
        where day = $1 and (scope = 'route' or (scope = 'payer' and failures >= $2))`,
       [utcDay(clock.nowMs()), limits.failuresPerPayerPerDay],
     )
     const over = rows.filter((row) => row.scope === 'payer' || row.gas_gwei >= gasLimitOf(row.key))
-    blocked = new Set(over.map((row) => `${row.scope} ${row.key}`))
-    readAtMs = clock.monotonicMs()
+    return new Set(over.map((row) => `${row.scope} ${row.key}`))
+  }
+
+  /** All who find the last read too old wait for one and the same next. */
+  let reading: Promise<void> | undefined
+  function refresh(): Promise<void> {
+    if (reading) return reading
+    const mine: Promise<void> = read()
+      .then((over) => {
+        // A loss was recorded meanwhile, which this may not have seen.
+        if (reading !== mine) return
+        blocked = over
+        readAtMs = clock.monotonicMs()
+      })
+      .finally(() => {
+        if (reading === mine) reading = undefined
+      })
+    reading = mine
+    return mine
   }
 
   return {
@@ -53,6 +70,7 @@ export function createLosses(database: Database, clock: Clock, limits: LossLimit
         [utcDay(clock.nowMs()), payer, routeKey(network, routeId), gasGwei],
       )
       readAtMs = Number.NEGATIVE_INFINITY
+      reading = undefined
     },
   }
 }

@@ -116,3 +116,22 @@ test('the intent to settle a payment and the delivery of its answer change no in
   })
   expect(inPlace).toBe(2n)
 })
+
+const unfinishedRead = async (tx: Tx): Promise<bigint> => {
+  const { rows } = await tx.query<{ n: bigint }>(
+    `select sum(pg_stat_get_xact_tuples_returned(inhrelid))::bigint as n from pg_inherits where inhparent = 'payment_unfinished'::regclass`,
+  )
+  return rows[0]?.n ?? 0n
+}
+
+test('what was sold long ago is not read again each time that unfinished payments are counted', async () => {
+  for (let batch = 100; batch < 200; batch += 1) await db.database.transaction((tx) => sell(tx, batch))
+  const read = async () =>
+    db.database.transaction(async (tx) => {
+      const before = await unfinishedRead(tx)
+      await tx.query('select count(*) from unfinished_payments()')
+      return (await unfinishedRead(tx)) - before
+    })
+  await read()
+  expect(await read()).toBeLessThan(BigInt(perBatch))
+})

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { rowsRead } from '../store/rows-read.fixture.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { externalAccount } from './accounts.fixture.ts'
 import { accounts, credit, debit, post, sealBooks, sealHead, verifySeals } from './index.ts'
@@ -119,4 +120,23 @@ test('a removed transaction, an added one and a changed seal are all found', asy
   expect(await verifySeals(db.database)).toMatchObject({ seq: head?.seq, what: 'transaction missing' })
   await tamper(`update ledger_seal set sealed_at = now(), hash = sha256(hash) where seq = 1`)
   expect(await verifySeals(db.database)).toMatchObject({ seq: 1n, what: 'seal changed' })
+})
+
+test('what waits for a seal is read once, however few waited when the table was last counted', async () => {
+  await sealBooks(db.database)
+  // Counted as a server does it by itself: pages of rows that are gone, and none that waits.
+  await db.owner.query('analyze ledger_unsealed')
+  const waiting = 600
+  await post(db.database, sales(10_000, waiting))
+  let read = 0
+  const undone = db.database.transaction(async (tx) => {
+    read = await rowsRead(tx as never, (counted) =>
+      sealBooks({ ...counted, transaction: (work) => work({ ...counted, transaction: true }) }),
+    )
+    // Counting has run its statements twice.
+    throw new Error('counted')
+  })
+  await expect(undone).rejects.toThrow('counted')
+  expect(read).toBeLessThan(20 * waiting)
+  await sealUntil(waiting)
 })

@@ -15,8 +15,9 @@ export async function markOwnerDead(sql: Sql, owner: bigint, nowMs: number): Pro
 }
 
 /** Unfinished payments whose owner is dead or has held them longer than any request may take. */
-const abandoned = `phase = 'open' and state in ('claimed','settling')
-  and (lease_until < lease_now() or owner in (select owner from payment_owner where dead_at is not null))`
+const abandonedState = `state in ('claimed','settling')
+  and (lease_until < (select lease_now()) or owner in (select owner from payment_owner where dead_at is not null))`
+const abandoned = `phase = 'open' and ${abandonedState}`
 
 export async function abandonedPayments(sql: Sql, limit: number): Promise<PaymentRecord[]> {
   return read(sql, 'abandoned', `where ${abandoned} order by claimed_at limit $1`, [limit])
@@ -27,7 +28,7 @@ const notFinal = `not final and phase in ${sqlList(paidStates)}`
 
 /** Whether recovery may find something to do. */
 export const recoveryDueSql = (ownOwner: bigint) =>
-  `exists (select from payment where phase in ('open', 'settled') and state in ('unknown', 'settled')) or exists (select from payment where ${abandoned})
+  `exists (select from unfinished_payments() where state in ('unknown', 'settled') or (${abandonedState}))
    or exists (select from payment where ${unsold})
    or exists (select from payment_owner where dead_at is null and owner <> ${ownOwner} and not owner_alive(owner))`
 

@@ -602,7 +602,8 @@ create table payer_in_flight (
   in_flight integer not null check (in_flight >= 0),
   in_flight_micro bigint not null check (in_flight_micro >= 0),
   primary key (payer, network)
-);
+  -- Counted up and down with each payment: with room in its page a row changes in place and its key is written once.
+) with (fillfactor = 60);
 
 -- A process that works on payments. It is alive while its advisory lock is held.
 create table payment_owner (
@@ -612,6 +613,18 @@ create table payment_owner (
   -- Of a process without a session to hold a lock in: its requests show that it is alive.
   alive_until timestamptz
 );
+
+-- Read every few seconds. An index keeps entries of what has ended until the next vacuum, and only a plain scan marks them, so
+-- that the next one skips them; a bitmap scan would read all of them again each time.
+create function unfinished_payments() returns table (state text, owner bigint, lease_until timestamptz, amount_micro bigint,
+  revocable boolean) language sql stable set enable_bitmapscan = off set enable_seqscan = off as $$
+  select state, owner, lease_until, amount_micro, revocable from payment where phase in ('open','settled')
+$$;
+create function served_not_final_micro() returns numeric language sql stable
+  set enable_bitmapscan = off set enable_seqscan = off as $$
+  select coalesce(sum(amount_micro), 0) from payment
+  where not revocable and not final and phase = 'served'
+$$;
 
 -- What failed settlements cost, per day: the limits of loss are read from here.
 create table settlement_loss (
