@@ -2,18 +2,14 @@ import { toHex } from '../../packages/protocol/src/bytes.ts'
 import { channelContract } from '../../packages/protocol/src/typed-data/channel.ts'
 import { accounts, balanceOf } from '../../packages/till/src/ledger/index.ts'
 import { Violation } from '../harness/violation.ts'
-import { chainOf, type Scene } from './buyers.ts'
+import type { Scene } from './buyers.ts'
 
 type Row = { network: string; id: Buffer; charged: bigint; sold: bigint; open: bigint }
 
-/** Each call is charged once, what was charged is what was sold, and nobody claims more than that. */
+/** What was charged is what was sold, and nobody claims more than that. */
 export async function checkChannels(scene: Scene): Promise<void> {
   const { world, history } = scene
   const sql = world.db.owner
-  const { rows: twice } = await sql.query<{ payer: string }>(
-    'select payer from channel_sale group by payer, fingerprint having count(*) > 1',
-  )
-  if (twice[0]) throw new Violation('promise 4', `${twice[0].payer} was charged twice for one call`)
   const { rows: effects } = await sql.query<{ order_id: string }>(
     `select order_id from simulated_effect where order_id like 'c-%' and not revoked`,
   )
@@ -38,9 +34,15 @@ export async function checkChannels(scene: Scene): Promise<void> {
   }
 }
 
+const shownOn = ({ shown }: Scene['world'], network: string) =>
+  shown.find(({ chainId }) => network === `eip155:${chainId}`)
+
 /** channels(id) of the contract. */
 async function claimedOnChain({ world }: Scene, { network, id }: Row): Promise<bigint> {
   const data = `0x7a7ebd7b${id.toString('hex')}`
-  const words = (await chainOf(world, network).request('eth_call', [{ to: channelContract, data }, 'latest'])) as string
+  const words = (await shownOn(world, network)?.request('eth_call', [
+    { to: channelContract, data },
+    'latest',
+  ])) as string
   return BigInt(`0x${words.slice(66, 130)}`)
 }
