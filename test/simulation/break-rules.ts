@@ -35,7 +35,7 @@ export const breaks: readonly Break[] = [
     what: 'a call of a channel that is charged twice',
     tables: ['channel_sale'],
     change: `insert into channel_sale select * from channel_sale`,
-    look: checkChannels,
+    look: checkBooks,
   },
   {
     rule: 'I6',
@@ -205,7 +205,7 @@ export const breaks: readonly Break[] = [
     what: 'a stamp that is not in the log',
     tables: ['log_entry'],
     change: `delete from log_entry where subject = (select min(id) from attestation)`,
-    look: checkLog,
+    look: checkBooks,
   },
   {
     rule: 'I11',

@@ -35,7 +35,7 @@ export async function readPayments(scene: Scene): Promise<PaymentRow[]> {
 /** Tables and chains of a scene, for the rules that hold for every adversary. */
 export const booksOf = ({ world, history }: Scene): Books => ({
   sql: world.db.owner,
-  chains: world.chains,
+  chains: world.shown,
   record: history.chain,
 })
 
@@ -48,7 +48,7 @@ export const resourceOf = ({ world }: Scene, order: Order): string =>
 
 /** Nothing is served unpaid, and nobody is charged twice for one thing: answers against payments against transfers. */
 export async function checkAnswers(scene: Scene): Promise<void> {
-  await scanTransfers(scene.world.chains, scene.history.chain)
+  await scanTransfers(scene.world.shown, scene.history.chain)
   const payments = await readPayments(scene)
   checkEvidence(scene, payments)
   await checkClaims(scene, payments)

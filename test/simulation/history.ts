@@ -62,7 +62,7 @@ export type History = {
   draws: Map<string, Draw>
   chain: ChainRecord
   /** Entries of the books that were seen before, and what they added up to. */
-  entries: { upTo: bigint; digest: string }
+  entries: { upTo: bigint; digest: bigint }
   /** The last seal of the books and the last row of the audit log that were seen. */
   chained: { seals: bigint; audited: bigint }
   /** What had happened when everything was looked at the last time. */
@@ -83,7 +83,7 @@ export const createHistory = (): History => ({
   seen: new Map(),
   draws: new Map(),
   chain: createChainRecord(),
-  entries: { upTo: 0n, digest: '' },
+  entries: { upTo: 0n, digest: 0n },
   chained: { seals: 0n, audited: 0n },
   looked: '',
   leaves: [],

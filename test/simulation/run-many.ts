@@ -15,6 +15,9 @@ export type ManyWanted = {
   onPlayed(played: Played, left: number): Promise<void>
 }
 
+/** Options of the engine that this process was started with, such as its memory for young objects. */
+const isOfEngine = (option: string) => option.startsWith('--max-')
+
 /** Seeds in several processes at once. It may be stopped at any time and goes on where it was. */
 export async function runMany({
   first,
@@ -43,7 +46,12 @@ export async function runMany({
     return ended
   }
   const work = async () => {
-    const child = await startChild('../test/simulation/seed-child-main.ts', { [testServerVariable]: databaseUrl })
+    const environment = { [testServerVariable]: databaseUrl }
+    const child = await startChild(
+      '../test/simulation/seed-child-main.ts',
+      environment,
+      process.execArgv.filter(isOfEngine),
+    )
     try {
       for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift())
         await end(await child.ask<Played>('play', { ...wanted, seed: String(seed) }))

@@ -8,6 +8,7 @@ import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.t
 import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
+import type { TestChain } from '../harness/send-transaction.ts'
 import { askedOnce, createView } from './chain-views.ts'
 import { createFaultPlan, type FaultPlan } from './fault-plan.ts'
 import { type NodeProcess, type Plant, type ProcessSetup, startProcess, type Tally } from './node-process.ts'
@@ -37,6 +38,8 @@ export type World = {
   plan: FaultPlan
   db: TestDatabase
   chains: readonly Devnet[]
+  /** The same for those who only look at them. */
+  shown: readonly TestChain[]
   buyers: readonly PrivateKeyAccount[]
   /** Who earns by being cited and buys nothing. */
   creators: readonly PrivateKeyAccount[]
@@ -79,10 +82,14 @@ export async function openWorld({ seed, ...options }: WorldOptions): Promise<Wor
   const db = await openPreparing(tally)
   const home = await mkdtemp(join(tmpdir(), 'assay-simulation-'))
   const { chains, buyers, creators } = await peopleTheChains(seed, time)
+  const shown = chains.map((chain) => ({
+    ...{ chainId: chain.chainId, usdc: chain.usdc },
+    request: askedOnce(chain, time),
+  }))
   const views = new Map(
-    chains.flatMap((chain) => {
-      const ask = askedOnce(chain, time)
-      return viewNames(chain.chainId).map((name) => [name, createView(name, chain, ask, plan)] as const)
+    chains.flatMap((chain, place) => {
+      const { request } = shown[place] as TestChain
+      return viewNames(chain.chainId).map((name) => [name, createView(name, chain, request, plan)] as const)
     }),
   )
   await db.owner.query(
@@ -121,6 +128,7 @@ export async function openWorld({ seed, ...options }: WorldOptions): Promise<Wor
     plan,
     db,
     chains,
+    shown,
     buyers,
     creators,
     origin,

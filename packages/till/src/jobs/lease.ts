@@ -105,6 +105,9 @@ export function createLeases(ports: LeasePorts): Leases {
 
 type Held = { name: string; token: bigint; ttlMs: number }
 
+/** Without a reason of its own each signal makes an error with a stack, for nobody. */
+const over = 'the work is over'
+
 async function workUnder<T>(ports: LeasePorts, held: Held, work: (lease: Lease) => Promise<T>): Promise<T> {
   const lost = new AbortController()
   const finished = new AbortController()
@@ -113,7 +116,7 @@ async function workUnder<T>(ports: LeasePorts, held: Held, work: (lease: Lease) 
     const assertHeld = (tx: Tx) => assertToken(tx, held.name, held.token)
     return await work({ token: held.token, signal: lost.signal, assertHeld })
   } finally {
-    finished.abort()
+    finished.abort(over)
     await renewing
   }
 }

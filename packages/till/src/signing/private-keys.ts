@@ -67,11 +67,18 @@ function atSigner(keys: RemoteSigningKeys, database: Database): PrivateKeyStore 
 }
 
 function inDatabase(database: Database): PrivateKeyStore {
+  // They are read again with each look at the keyring, and a key takes longer to make than to read.
+  const made = new Map<string, LocalSigningKey>()
+  const keyOf = (d: string) => {
+    const key = made.get(d) ?? privateKeyFromSeed(d)
+    made.set(d, key)
+    return key
+  }
   return {
     kind: 'database',
     load: async () => {
       const { rows } = await database.query<{ private_d: string }>('select private_d from keyring_demo_secret')
-      return rows.map((row) => privateKeyFromSeed(row.private_d))
+      return rows.map((row) => keyOf(row.private_d))
     },
     next: async (rng) => generateSigningKey(rng),
     addBefore: async () => {},

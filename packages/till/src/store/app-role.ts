@@ -35,7 +35,12 @@ begin
   if not pg_has_role(current_user, '${appRole}', 'member') then
     execute format('grant ${appRole} to %I', current_user);
   end if;
-  grant usage on schema public to ${appRole};
+  -- Written again, the rights of a schema make every session on the server plan each of its statements anew.
+  if not exists (select from pg_namespace n, aclexplode(n.nspacl) x
+    where n.nspname = 'public' and x.grantee = '${appRole}'::regrole and x.privilege_type = 'USAGE')
+  then
+    grant usage on schema public to ${appRole};
+  end if;
   alter default privileges in schema public grant select, insert, update, delete on tables to ${appRole};
   alter default privileges in schema public grant usage on sequences to ${appRole};
 end $$`
@@ -49,6 +54,8 @@ const grantSql = `do $$
 declare
   found record;
   app constant oid := '${appRole}'::regrole;
+  -- A right, and the columns it is for where it is not for all of them.
+  right_of constant text := '(\\w+)(?:\\s*\\(([^)]*)\\))?';
 begin
   perform pg_advisory_xact_lock(1634952033, 3);
   for found in
@@ -59,10 +66,13 @@ begin
       -- Without its own row and without any right: made before the role existed.
       and (a.table_name is not null or not has_table_privilege('${appRole}', c.oid, 'select'))
       -- What is right is left alone: every session on the server reloads a table whose rights were written.
-      and (a.table_name is null or strpos(a.privileges, '(') > 0
-        or exists (select from pg_attribute t, aclexplode(t.attacl) x where t.attrelid = c.oid and x.grantee = app)
+      and (a.table_name is null
         or array(select lower(x.privilege_type) from aclexplode(c.relacl) x where x.grantee = app and not x.is_grantable order by 1)
-          <> array(select trim(p) from unnest(string_to_array(a.privileges, ',')) p order by 1))
+          <> array(select p[1] from regexp_matches(a.privileges, right_of, 'g') p where p[2] is null order by 1)
+        or array(select lower(x.privilege_type) || ' ' || t.attname from pg_attribute t, aclexplode(t.attacl) x
+            where t.attrelid = c.oid and x.grantee = app order by 1)
+          <> array(select p[1] || ' ' || trim(name) from regexp_matches(a.privileges, right_of, 'g') p,
+            unnest(string_to_array(p[2], ',')) name order by 1))
   loop
     execute format('revoke all on %s from ${appRole}', found.name);
     execute format('grant %s on %s to ${appRole}',

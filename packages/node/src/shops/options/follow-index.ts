@@ -40,7 +40,7 @@ async function followMethod(deps: OptionDeps, tx: Tx, key: string): Promise<numb
   const shares = points.map((atMs) => sharesAt(method, within(inputs, method, atMs), atMs))
   const bases = await ensureBases(tx, shares)
   const made = shares.filter((ticks) => ticks.length > 0)
-  for (const ticks of made) await writeTicks(deps, tx, { ticks, bases, method, key })
+  await writeTicks(deps, tx, { made, bases, method, key })
   return points.length
 }
 
@@ -149,24 +149,30 @@ async function ensureBases(tx: Tx, shares: readonly IndexTick[][]): Promise<Map<
 }
 
 type NewTicks = {
-  ticks: readonly IndexTick[]
+  /** Of each point, oldest first. */
+  made: readonly (readonly IndexTick[])[]
   bases: ReadonlyMap<string, number>
   method: IndexMethod
   key: string
 }
 
-async function writeTicks(deps: OptionDeps, tx: Tx, { ticks, bases, method, key }: NewTicks): Promise<void> {
-  const atMs = (ticks[0] as IndexTick).atMs
-  const valued = ticks.flatMap((tick) => {
-    const base = bases.get(tick.cluster)
-    return base === undefined ? [] : [{ ...tick, valueE4: indexValueE4(tick.shareE12, base) }]
-  })
+/** Three statements for however many points: at its first start a node has hundreds. */
+async function writeTicks(deps: OptionDeps, tx: Tx, { made, bases, method, key }: NewTicks): Promise<void> {
+  if (made.length === 0) return
+  const points = made.map((ticks) => ({
+    at: (ticks[0] as IndexTick).atMs,
+    valued: ticks.flatMap((tick) => {
+      const base = bases.get(tick.cluster)
+      return base === undefined ? [] : [{ ...tick, valueE4: indexValueE4(tick.shareE12, base) }]
+    }),
+  }))
+  const valued = points.flatMap((point) => point.valued)
   await tx.query(
     `insert into option_tick (method, cluster, at, share_e12, value_e4, agents)
-     select $6, cluster, $1, share, value, agents from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[])
-       t (cluster, share, value, agents) on conflict do nothing`,
+     select $6, cluster, at, share, value, agents from unnest($1::timestamptz[], $2::text[], $3::bigint[], $4::bigint[], $5::integer[])
+       t (at, cluster, share, value, agents) on conflict do nothing`,
     [
-      new Date(atMs),
+      valued.map(({ atMs }) => new Date(atMs)),
       valued.map(({ cluster }) => cluster),
       valued.map(({ shareE12 }) => BigInt(shareE12)),
       valued.map(({ valueE4 }) => valueE4),
@@ -174,37 +180,33 @@ async function writeTicks(deps: OptionDeps, tx: Tx, { ticks, bases, method, key 
       key,
     ],
   )
-  const statement = {
+  const statements = points.map((point) => ({
     type: indexMethodName,
-    at: toRfc3339(atMs),
+    at: toRfc3339(point.at),
     method: methodDocument(method),
-    values: Object.fromEntries(valued.map(({ cluster, valueE4 }) => [cluster, pointsText(valueE4)])),
-  }
-  const signed = deps.jws.sign(statement)
-  await tx.query(`insert into option_tick_proof (method, at, jws) values ($1, $2, $3) on conflict do nothing`, [
-    key,
-    new Date(atMs),
-    signed,
-  ])
-  await logTick(tx, key, statement)
-}
-
-/** In the transparency log too, so that nobody can be shown another index than everybody else. */
-async function logTick(tx: Tx, key: string, statement: { at: string; [key: string]: Json }): Promise<void> {
-  const entry = Buffer.from(canonicalJson(statement))
-  const fits = entry.length <= entryBytesMax
-  const digest = {
-    ...statement,
-    values: null,
-    values_sha256: sha256(canonicalJson(statement.values ?? null)).toString('hex'),
-  }
-  await appendToLog(tx, [
-    {
+    values: Object.fromEntries(point.valued.map(({ cluster, valueE4 }) => [cluster, pointsText(valueE4)])),
+  }))
+  await tx.query(
+    `insert into option_tick_proof (method, at, jws) select $1, at, jws from unnest($2::timestamptz[], $3::text[]) t (at, jws)
+     on conflict do nothing`,
+    [key, points.map(({ at }) => new Date(at)), statements.map((statement) => deps.jws.sign(statement))],
+  )
+  // In the transparency log too, so that nobody can be shown another index than everybody else.
+  await appendToLog(
+    tx,
+    statements.map((statement) => ({
       kind: 'index',
       subject: `index:${key}:${statement.at}`,
-      entry: fits ? entry : Buffer.from(canonicalJson(digest)),
-    },
-  ])
+      entry: entryOf(statement),
+    })),
+  )
+}
+
+function entryOf(statement: { [key: string]: Json }): Buffer {
+  const entry = Buffer.from(canonicalJson(statement))
+  if (entry.length <= entryBytesMax) return entry
+  const values_sha256 = sha256(canonicalJson(statement['values'] ?? null)).toString('hex')
+  return Buffer.from(canonicalJson({ ...statement, values: null, values_sha256 }))
 }
 
 export function methodDocument(method: IndexMethod): { [key: string]: Json } {
