@@ -1,10 +1,7 @@
+import type { SharedResponse } from './write-shared.ts'
+
 /** A complete signed answer that may be written again as it is. */
-export type HotAnswer = {
-  status: number
-  /** Ends with the names and values of the headers that differ from caller to caller. */
-  headers: string[]
-  /** A string where the bytes are ASCII: node then writes head and body in one piece. */
-  body: Uint8Array | string
+export type HotAnswer = SharedResponse & {
   cost: number
   /** A 402: not given while sales are paused. */
   paid: boolean
@@ -82,7 +79,8 @@ export function createHotAnswers(bytesMax: number): HotAnswers {
 
 function weigh(key: string, answer: HotAnswer): number {
   let weight = 256 + 2 * key.length + answer.body.length
-  for (const text of answer.headers) weight += text.length
+  // Once more in the head that is written of them.
+  for (const text of answer.headers) weight += 2 * text.length
   return weight
 }
 

@@ -55,6 +55,8 @@ test('shared answers are bounded in bytes, and the least recently used goes firs
   const answer = (usedAtMs: number) => ({
     status: 200,
     headers: ['A', 'b'],
+    changing: 0,
+    atMs: usedAtMs,
     body: 'x'.repeat(2_000),
     cost: 1,
     paid: false,

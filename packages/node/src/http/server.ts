@@ -7,6 +7,7 @@ import { headerBytesMax, type PlainRequest, type PlainResponse } from '@assay/ti
 import { type Acceptors, openAcceptors, openInheritedAcceptors, type SocketHandle } from './acceptors.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 import { writeResponse } from './write-response.ts'
+import { writeShared } from './write-shared.ts'
 
 export type ListenOptions = {
   /** 0 picks a free one. */
@@ -144,9 +145,7 @@ function answerOver(
   // No closures before this point: most requests of a busy node end here.
   const shared = draining.aborted ? undefined : app.shared(method, url, rawHeaders, socket.remoteAddress ?? '')
   if (shared !== undefined) {
-    response.writeHead(shared.status, shared.headers)
-    if (typeof shared.body === 'string') response.end(shared.body, 'latin1')
-    else response.end(shared.body)
+    writeShared(response, shared)
     return
   }
   const connection = controllerOf(socket)

@@ -8,9 +8,7 @@ import { createHotAnswers, hotBody, type Tally } from './hot-answers.ts'
 import { createHeaderGlance } from './hot-key.ts'
 import type { Limiter } from './limits.ts'
 import type { RouteDeclaration } from './route.ts'
-
-/** A finished answer that only has to be written, and at once: the next request that finds it overwrites its last headers. */
-export type SharedResponse = { status: number; headers: string[]; body: Uint8Array | string }
+import type { SharedResponse } from './write-shared.ts'
 
 export type SharedAnswers = {
   /** The signed answer that an identical request just got, or undefined: then the request takes the long way. */
@@ -77,6 +75,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       if (answer.authenticate) headers[headers.length - 5] = answer.authenticate()
       headers[headers.length - 3] = deps.requestId(seen.requestId)
       headers[headers.length - 1] = limiter.header(bucket)
+      answer.atMs = nowMs
       return answer
     },
     keep: (key, route, { response, shareMs, paid, unavailable }) => {
@@ -86,7 +85,9 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       hot.put(key, {
         status,
         headers: [...headers, ...(authenticate ? ['WWW-Authenticate', ''] : []), 'X-Request-Id', '', 'RateLimit', ''],
+        changing: authenticate ? 3 : 2,
         body: hotBody(body),
+        atMs: nowMs,
         cost: route?.cost ?? 1,
         paid,
         ...(unavailable && { unavailable }),
