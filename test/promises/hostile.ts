@@ -1,5 +1,3 @@
-import { connect, type Socket } from 'node:net'
-import { gzipSync } from 'node:zlib'
 import { percentiles } from '../../bench/percentiles.ts'
 import { type Child, startChild } from '../../bench/process/child.ts'
 import { offer } from './open-loop.ts'
@@ -15,19 +13,22 @@ const roundsMax = 3
 /** E1, E2: slow callers and endless bodies harm nobody else; `count` is slow connections. */
 export const proveHostileHarmless: Proof = async ({ count, say }) => {
   const node = await startChild('../test/promises/counted-node.ts')
-  const sockets: Socket[] = []
+  // In a process of their own: opening thousands of connections holds up whoever does it longer than whoever takes them.
+  const hostile = await startChild('../test/promises/hostile-callers.ts')
   try {
-    return await measure(node, sockets, count, say)
+    return await measure({ node, hostile }, count, say)
   } finally {
-    for (const socket of sockets) socket.destroy()
+    await hostile.stop()
     await node.stop()
   }
 }
 
 type Round = { calm: number; loud: number; risenMb: number; details: string[]; stillOpen: number; broken: number }
 
+type Sides = { node: Child; hostile: Child }
+
 /** Honest callers alone, then beside the hostile ones. */
-async function attackOnce(node: Child, sockets: Socket[], count: number, say: (text: string) => void): Promise<Round> {
+async function attackOnce({ node, hostile }: Sides, count: number, say: (text: string) => void): Promise<Round> {
   const port = await node.ask<number>('port')
   const request = (index: number) =>
     Buffer.from(`GET /v1/sandbox/echo?message=m${index} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
@@ -42,18 +43,17 @@ async function attackOnce(node: Child, sockets: Socket[], count: number, say: (t
     peak = Math.max(peak, rss)
   }, 250)
   say(`  ${plain(count)} connections that never finish their headers, and bodies without end ...`)
-  const slow = dripHeaders(port, count, sockets)
-  const floods = Array.from({ length: 8 }, (_, index) => flood(port, index % 2 === 0, sockets))
+  const attack = hostile.ask<string[]>('attack', { port, count })
   const beside = await honest(spanSeconds)
-  const details = await Promise.all(floods)
-  await untilClosed(slow, createProgress(say, count, 'slow connections cut'))
+  const details = await attack
+  const stillOpen = await untilClosed(hostile, createProgress(say, count, 'slow connections cut'))
   clearInterval(watch)
   return {
     calm: percentiles(alone.latenciesMs)(0.99),
     loud: percentiles(beside.latenciesMs)(0.99),
     risenMb: (peak - before.rss) / 1_048_576,
     details,
-    stillOpen: slow.open,
+    stillOpen,
     broken: beside.broken,
   }
 }
@@ -64,10 +64,10 @@ const harmlessEnds = new Set(['413', '415', 'cut'])
 const isHarmed = ({ calm, loud }: Round) => loud >= Math.max(2 * calm, calmMs)
 
 /** A stall of the machine may slow the honest in one round; what the hostile do to them shows in every round. */
-async function measure(node: Child, sockets: Socket[], count: number, say: (text: string) => void) {
+async function measure(sides: Sides, count: number, say: (text: string) => void) {
   const faults = createFaults()
   const rounds: Round[] = []
-  do rounds.push(await attackOnce(node, sockets, count, say))
+  do rounds.push(await attackOnce(sides, count, say))
   while (rounds.length < roundsMax && rounds.every(isHarmed))
   for (const { risenMb, details, stillOpen, broken } of rounds) {
     if (stillOpen > 0) faults.note(`${stillOpen} slow connections are still open after a minute`)
@@ -87,63 +87,12 @@ async function measure(node: Child, sockets: Socket[], count: number, say: (text
   }
 }
 
-type Slow = { open: number }
-
-function dripHeaders(port: number, count: number, sockets: Socket[]): Slow {
-  const slow: Slow = { open: 0 }
-  for (let index = 0; index < count; index += 1) {
-    const socket = connect(port, '127.0.0.1')
-    sockets.push(socket)
-    slow.open += 1
-    socket.on('connect', () => socket.write('GET /v1/sandbox/echo HTTP/1.1\r\nX-Slow: '))
-    const drip = setInterval(() => socket.write('a'), 3_000)
-    socket.on('error', () => {})
-    socket.on('close', () => {
-      clearInterval(drip)
-      slow.open -= 1
-    })
-  }
-  return slow
-}
-
-async function untilClosed(slow: Slow, progress: (done: number) => void): Promise<void> {
-  for (let tries = 0; slow.open > 0 && tries < 300; tries += 1) {
+async function untilClosed(hostile: Child, progress: (done: number) => void): Promise<number> {
+  let open = await hostile.ask<number>('open')
+  for (let tries = 0; open > 0 && tries < 300; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 200))
-    progress(slow.open)
+    open = await hostile.ask<number>('open')
+    progress(open)
   }
-}
-
-const chunk = Buffer.alloc(65_536, 'x')
-
-/** A hundred megabytes without a payment, plain or packed; returns the status it got, or how it ended. */
-function flood(port: number, packed: boolean, sockets: Socket[]): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    sockets.push(socket)
-    let left = 100 * 1_048_576
-    let seen = ''
-    const body = packed ? gzipSync(Buffer.alloc(8 * 1_048_576)) : chunk
-    const pump = () => {
-      while (left > 0 && !socket.destroyed) {
-        left -= body.length
-        if (!socket.write(body)) return
-      }
-    }
-    socket.on('connect', () => {
-      socket.write(
-        `POST /v1/sandbox/echo HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${packed ? 'Content-Encoding: gzip\r\n' : ''}Content-Length: ${left}\r\n\r\n`,
-      )
-      pump()
-    })
-    socket.on('drain', pump)
-    socket.on('data', (piece: Buffer) => {
-      seen += piece.toString('latin1', 0, 64)
-    })
-    socket.on('error', () => {})
-    socket.on('close', () => resolve(/HTTP\/1\.1 (\d{3})/.exec(seen)?.[1] ?? (left > 0 ? 'cut' : 'nothing, and read')))
-    setTimeout(() => {
-      resolve('nothing, and not cut')
-      socket.destroy()
-    }, 60_000).unref()
-  })
+  return open
 }
