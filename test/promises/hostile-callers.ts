@@ -1,4 +1,4 @@
-// Callers that mean harm, in their own process; asked by the proof that measures what others notice of them.
+// Callers that mean harm, in a separate process; asked by the proof that measures what others notice of them.
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { answerCommands } from '../../bench/process/commands.ts'
