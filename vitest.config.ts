@@ -7,6 +7,10 @@ const { PLANT: planted, ASSAY_WITHOUT_SHOPS: without, ASSAY_PROOFS: proofs } = p
 /** Separate commands: sellers made with the built packages are killed; the files of an archive are read at many moments. */
 const longProofs = ['test/packed-sellers.test.ts', 'bench/matrix/point-in-time.test.ts']
 
+// Most code of a test runs a few times: optimizing it took more CPU than running what was optimized, so it has to run nine times as
+// long first. Later versions of Node do not know the flag.
+const optimizeLater = process.versions.node.startsWith('20.') ? ['--interrupt-budget=600000'] : []
+
 export default defineConfig({
   // npm run faults puts one fault into the code while it is loaded, and expects the tests to notice.
   plugins: [
@@ -27,9 +31,8 @@ export default defineConfig({
     maxWorkers: 5,
     // Files follow each other in these processes: loading a node for each would take longer than most of the tests.
     isolate: false,
-    // What a test makes is mostly gone at its end: with more room for young objects they are collected less often. And
-    // most of its code runs a few times: optimizing it took more CPU than running what was optimized, so it has to run nine times as long first.
-    execArgv: ['--max-semi-space-size=64', '--interrupt-budget=600000'],
+    // What a test makes is mostly gone at its end: with more room for young objects they are collected less often.
+    execArgv: ['--max-semi-space-size=64', ...optimizeLater],
     sequence: { sequencer: LongestFirst },
     experimental: {
       // Only files that changed are compiled again; code with a fault in it is never kept.
