@@ -1,9 +1,13 @@
 // Migrations after the baseline run while the version before goes on selling: nothing in them may make it wait or fail.
-import { readdirSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+/** What the baselines were when they were fixed. What changes later is a migration; `--fix` writes them again while nothing is released. */
+const fixedFile = join(root, 'scripts', 'baselines.json')
 
 const baseline = /(^|\/)0001_[a-z0-9_]+\.sql$/
 
@@ -100,17 +104,47 @@ function* filesBelow(folder, pattern) {
   }
 }
 
+const sha256 = (text) => createHash('sha256').update(text).digest('hex')
+
+/**
+ * Baselines that are not what they were fixed as.
+ * @param {Record<string, string>} fixed
+ * @param {{ name: string, text: string }[]} migrations
+ */
+export function baselineProblems(fixed, migrations) {
+  const now = Object.fromEntries(
+    migrations.filter(({ name }) => baseline.test(name)).map(({ name, text }) => [name, sha256(text)]),
+  )
+  const names = [...new Set([...Object.keys(fixed), ...Object.keys(now)])].sort()
+  return names
+    .filter((name) => fixed[name] !== now[name])
+    .map((name) =>
+      fixed[name] === undefined
+        ? `${name}: a new baseline: node scripts/check-migrations.mjs --fix`
+        : `${name}: the baseline was changed: add a migration instead`,
+    )
+}
+
 function main() {
   const packages = join(root, 'packages')
   const code = [...filesBelow(packages, /(?<!\.(test|fixture))\.ts$/)]
     .map((path) => readFileSync(path, 'utf8'))
     .join('\n')
   const words = new Set(code.match(/\w+/g))
-  const problems = [...filesBelow(packages, /\.sql$/)].flatMap((path) =>
-    migrationProblems({ name: path, text: readFileSync(path, 'utf8') }, (column) => words.has(column)).map(
-      (what) => `${relative(root, path)}: ${what}`,
+  const migrations = [...filesBelow(packages, /\.sql$/)].map((path) => ({
+    name: relative(root, path),
+    text: readFileSync(path, 'utf8'),
+  }))
+  if (process.argv.includes('--fix')) {
+    const fixed = migrations.filter(({ name }) => baseline.test(name)).map(({ name, text }) => [name, sha256(text)])
+    writeFileSync(fixedFile, `${JSON.stringify(Object.fromEntries(fixed.sort()), null, 2)}\n`)
+  }
+  const problems = [
+    ...baselineProblems(JSON.parse(readFileSync(fixedFile, 'utf8')), migrations),
+    ...migrations.flatMap((migration) =>
+      migrationProblems(migration, (column) => words.has(column)).map((what) => `${migration.name}: ${what}`),
     ),
-  )
+  ]
   for (const problem of problems) process.stdout.write(`${problem}\n`)
   process.exitCode = problems.length > 0 ? 1 : 0
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { migrationProblems } from '../scripts/check-migrations.mjs'
+import { baselineProblems, migrationProblems } from '../scripts/check-migrations.mjs'
 
 const problemsOf = (text: string, isInUse?: (column: string) => boolean) =>
   migrationProblems({ name: '0002_later.sql', text }, isInUse)
@@ -63,4 +63,16 @@ test('what PostgreSQL 14 and 15 do not know is refused in the baseline too', () 
   const older =
     'create table tile (\n  hashes bytea not null\n); alter table tile alter column hashes set storage external;'
   expect(migrationProblems({ name: '0001_baseline.sql', text: older })).toEqual([])
+})
+
+test('a baseline that was fixed is changed by migrations alone', () => {
+  const text = 'create table a (id bigint);'
+  const fixed = { 'x/0001_baseline.sql': 'eb9ed1c0d8bd8f8f5ec23ff65ef31a7bba9e2f8bf2e7c1c7f6d3d2f0d9fcb7aa' }
+  expect(baselineProblems(fixed, [{ name: 'x/0001_baseline.sql', text }])).toEqual([
+    'x/0001_baseline.sql: the baseline was changed: add a migration instead',
+  ])
+  expect(baselineProblems({}, [{ name: 'x/0001_baseline.sql', text }])).toEqual([
+    expect.stringContaining('a new baseline'),
+  ])
+  expect(baselineProblems({}, [{ name: 'x/0002_later.sql', text }])).toEqual([])
 })

@@ -744,7 +744,9 @@ create table refused_payer (
   reason text not null,
   refused_until timestamptz not null
 );
-insert into app_access values ('refused_payer', 'select, insert, update');
+-- Refusals that are over are deleted, and those in force are read every few seconds.
+create index refused_payer_until on refused_payer (refused_until);
+insert into app_access values ('refused_payer', 'select, insert, update, delete');
 
 -- What outside users of our own facilitator did per hour, by payer and by address.
 create table facilitator_budget (
@@ -972,7 +974,9 @@ create table mandate (
 create unique index mandate_nonce on mandate (owner, nonce);
 create index mandate_owner on mandate (owner, created_at);
 create index mandate_delegate on mandate (delegate, created_at);
-insert into app_access values ('mandate', 'select, insert, update');
+-- Mandates that nobody ever drew on go some time after they ran out: anybody can sign any number of them.
+create index mandate_unused on mandate (valid_until) where total_micro = 0;
+insert into app_access values ('mandate', 'select, insert, update, delete');
 -- What was signed stays as it was signed.
 create trigger mandate_terms_fixed
   before update of id, owner, delegate, chain_id, owner_kind, routes, cap_call_micro, cap_day_micro, cap_total_micro,
@@ -1335,6 +1339,8 @@ create index transfer_by_key on transfer using hash ((network || sender || encod
 create index transfer_not_payment on transfer (network, sender, id) where payment_key is not null and posted_as is distinct from 'payment';
 create index transfer_not_final on transfer (network, block_number) where not final;
 create index transfer_credited on transfer (network, sender, posted_at) where posted_as = 'credit';
+-- What a wallet sent between a backup and its restore: there are few of those, and its other transfers need not be read for them.
+create index transfer_in_gap on transfer (network, sender) where posted_as = 'gap';
 create index transfer_missing on transfer (network) where missing and posted_as is null;
 insert into app_access values ('transfer', 'select, insert, update');
 
@@ -1625,6 +1631,8 @@ create table books_rollup_group (
   role text not null,
   purpose text not null,
   balance_micro numeric not null,
+  -- So that nobody counts them all to show the balance.
+  accounts bigint not null default 0,
   primary key (unit, kind, role, purpose)
 );
 
@@ -1804,3 +1812,41 @@ create table channel_cursor (
   block_number bigint not null
 );
 insert into app_access values ('channel_cursor', 'select, insert, update');
+
+-- Partitions that left for files. From the moment of detaching they are no part of their table; the files have been
+-- written, and the rows are gone, once there is a hash.
+create table archived_partition (
+  name text primary key,
+  table_name text not null references partitioned_table,
+  -- Its first day, and the first day after it (UTC).
+  from_day date not null,
+  until_day date not null check (until_day > from_day),
+  detached_at timestamptz not null,
+  -- Of its manifest, which has the hash of every file.
+  manifest_sha256 bytea check (octet_length(manifest_sha256) = 32),
+  archived_at timestamptz,
+  check ((manifest_sha256 is null) = (archived_at is null))
+);
+insert into app_access values ('archived_partition', 'select');
+
+-- What archived entries come to, so that balances can still be computed from entries. Clearing accounts by payment, as far as
+-- something was left in them; else the payment is ''.
+create table ledger_archived (
+  account_id bigint not null,
+  payment_id text collate "C" not null,
+  amount_micro numeric not null,
+  since timestamptz not null,
+  primary key (account_id, payment_id)
+);
+insert into app_access values ('ledger_archived', 'select');
+
+-- How far kept balances were compared with the entries in this round, and what the round before found.
+create table balance_check (
+  only_one boolean primary key default true check (only_one),
+  after_account bigint not null default 0,
+  found integer not null default 0,
+  last_found integer not null default 0,
+  round_ended_at timestamptz
+);
+insert into balance_check default values;
+insert into app_access values ('balance_check', 'select, update');

@@ -221,6 +221,8 @@ create table matrix_screen (
   changed_at timestamptz not null,
   unique (wallet, name)
 );
+-- Screens that nobody changed for long are deleted as others are saved.
+create index matrix_screen_changed on matrix_screen (changed_at);
 
 -- Files of past months that can be downloaded, as they were when they were last made.
 create table matrix_bulk (
