@@ -143,9 +143,9 @@ export async function openWorld({ seed, ...options }: WorldOptions): Promise<Wor
   }
 }
 
-/** A new session costs as much as a hundred statements, and what waits for one of few waits for a moment. */
+/** A new session costs as much as a hundred statements and plans all of them, and what waits for one of few waits for a moment. */
 async function openPreparing(tally: Tally): Promise<TestDatabase> {
-  const db = await openTestDatabase({ poolSize: processesMax * 3 })
+  const db = await openTestDatabase({ poolSize: processesMax * 2 })
   const count = () => {
     tally.asked += 1
   }
