@@ -1600,16 +1600,22 @@ create table settlement_wallet_count (
 );
 insert into app_access values ('settlement_wallet_count', 'select, insert, update');
 
--- What an operator can pause, one row each. A shop brings its own.
+-- What an operator can pause, one row each, with what a pause stops and what goes on beside it. A shop brings its own.
 create table pause (
   name text primary key check (name ~ '^[a-z][a-z0-9_]{0,30}$'),
+  stops text not null check (stops <> ''),
+  leaves_running text not null check (leaves_running <> ''),
   paused boolean not null default false,
   reason text not null default '',
   changed_by text not null default 'installation',
   changed_at timestamptz not null default now()
 );
 insert into app_access values ('pause', 'select, update');
-insert into pause (name) values ('sales'), ('payouts'), ('settlement'), ('mandates');
+insert into pause (name, stops, leaves_running) values
+  ('sales', 'paid answers: they are refused with 503, before anything is charged', 'free answers and payouts'),
+  ('payouts', 'money leaving custody: payouts, refunds, withdrawals', 'sales; what is owed is sent later'),
+  ('settlement', 'checking and settling payments for other sellers', 'own sales'),
+  ('mandates', 'what agents draw from the credit of others', 'what owners pay from their own credit');
 
 create function announce_pause() returns trigger language plpgsql as $$
 begin
