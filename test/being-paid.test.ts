@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { accountName, commodity } from '../packages/cli/src/books/beancount.ts'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { shopNames } from '../packages/node/src/shop-list.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { createAssayClient, readDemoNetworks, signRequest, topUpCredit } from '../packages/sdk/src/index.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
@@ -201,8 +202,9 @@ test('revenue, costs and net of each shop and day are those of the books', async
     refunds_micro: '0',
   })
   expect(BigInt(data.find(({ shop }) => shop === 'sandbox')?.['gas_gwei'] ?? '0')).toBeGreaterThan(0n)
-  expect(data.find(({ shop }) => shop === 'cite')).toMatchObject({ gross_micro: '2000' })
+  expect(data.find(({ shop }) => shop === 'attestations')).toMatchObject({ gross_micro: '2000' })
   expect(new Set(data.map((row) => row['network']))).toEqual(new Set([network]))
+  expect(data.map(({ shop }) => shop).filter((shop) => shop !== 'node' && !shopNames.includes(shop ?? ''))).toEqual([])
   const csv = (await assay('revenue', '--csv')).out.trim().split('\n')
   expect(csv).toHaveLength(data.length + 1)
   const account = privateKeyToAccount(privateKey)

@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import type { RunningNode } from '../packages/node/src/node.ts'
 import { shopList, shopNames } from '../packages/node/src/shop-list.ts'
 import type { Log } from '../packages/till/src/kernel/log.ts'
@@ -22,13 +24,22 @@ test('every folder of a shop has its one line in shop-list.ts', () => {
 /** A node on its own database, which has the tables that this node made and no others. */
 async function onEmptyDatabase(
   options: FixtureOptions,
-  work: (node: RunningNode, query: (text: string, values?: unknown[]) => Promise<unknown[]>) => Promise<void>,
+  work: (
+    node: RunningNode,
+    query: (text: string, values?: unknown[]) => Promise<unknown[]>,
+    operator: (...args: string[]) => Promise<{ code: number; out: string }>,
+  ) => Promise<void>,
 ): Promise<void> {
   const database = await openEmptyDatabase(till.db.databaseUrl)
   const node = await till.startAnother({ ...options, databaseUrl: database.url })
   const client = await connectClient({ url: database.url })
+  const endpoints = { BASE_RPC_URLS: till.base.url, POLYGON_RPC_URLS: till.polygon.url }
+  const operator = async (...args: string[]) => {
+    const terminal = createTestTerminal({ env: { DATABASE_URL: database.url, ...endpoints } })
+    return { code: await runCli(args, terminal), out: terminal.stdout() }
+  }
   try {
-    await work(node, async (text, values) => (await client.query(text, values)).rows)
+    await work(node, async (text, values) => (await client.query(text, values)).rows, operator)
   } finally {
     await client.end()
     await node.stop()
@@ -128,15 +139,29 @@ test('a new shop of one folder and one line brings all that is its own', async (
   })
 })
 
-test('a pause of a new shop stops it and nothing else, and its settings are checked with all others', async () => {
+test('the command line pauses a new shop and nothing else, says what that stops and ends it; its settings are checked with all others', async () => {
   const list = [...shopList, toyShop]
   await expect(till.startAnother({ list, env: { TOYS: '{"names":3}', TOKENS: 'x' } })).rejects.toThrow(
     /TOKENS: must be a JSON object[\s\S]*TOYS: names must be a list|TOYS: names[\s\S]*TOKENS/,
   )
-  await onEmptyDatabase({ list, ownShops: ['account', 'sandbox', 'toys'], jobs: false }, async (node, query) => {
-    await query(`update pause set paused = true, reason = 'test' where name = 'toys'`)
-    const buyer = await till.newBuyer()
-    await expect.poll(async () => (await buy(buyer, `${node.address}/toys/ball`)).status, { timeout: 30_000 }).toBe(503)
-    expect((await buy(buyer, `${node.address}${echoPath}?message=open`)).status).toBe(200)
-  })
+  await onEmptyDatabase(
+    { list, ownShops: ['account', 'sandbox', 'toys'], jobs: false },
+    async (node, _query, operator) => {
+      const reason = ['--reason', 'test', '--json']
+      const paused = await operator('pause', 'toys', ...reason)
+      expect([paused.code, JSON.parse(paused.out).data]).toEqual([
+        0,
+        expect.arrayContaining([expect.objectContaining({ name: 'toys', paused: true, stops: 'selling toys' })]),
+      ])
+      const buyer = await till.newBuyer()
+      await expect
+        .poll(async () => (await buy(buyer, `${node.address}/toys/ball`)).status, { timeout: 30_000 })
+        .toBe(503)
+      expect((await buy(buyer, `${node.address}${echoPath}?message=open`)).status).toBe(200)
+      expect((await operator('resume', 'toys', ...reason)).code).toBe(0)
+      await expect
+        .poll(async () => (await buy(buyer, `${node.address}/toys/ball`)).status, { timeout: 30_000 })
+        .toBe(200)
+    },
+  )
 })

@@ -57,6 +57,7 @@ test('wrong use ends with 2 and says how it is meant', async () => {
     ['buy', 'https://shop.example/', '--demo', '--header', 'PAYMENT-SIGNATURE: x'],
     ['resume', '/no/such/file'],
     ['resume', 'sales'],
+    ['resume', 'toys'],
     ['royalty', 'info', 'ten'],
     ['verify', 'package.json'],
     ['verify', 'x', '--rpc', 'nowhere'],

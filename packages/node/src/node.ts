@@ -31,6 +31,7 @@ import { openMetrics, type WorkerPlace } from './compose/processes/worker-place.
 import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { openWalletKeys } from './compose/wallet-keys.ts'
 import type { Config, ConfiguredShop } from './config/load-config.ts'
+import { recordRouteShops } from './faces/console/route-shops.ts'
 import { discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
 import { mcpRoutes } from './faces/mcp/index.ts'
 import { opsRoutes } from './faces/ops/routes.ts'
@@ -138,11 +139,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     screening: () => screening,
     saleHooks: () => shops.flatMap((shop) => shop.saleHooks ?? []),
   }
-  const openedShops = await openShops(
-    context,
-    chosen.map(({ open }) => open),
-    stops,
-  )
+  const openedShops = await openShops(context, chosen, stops)
   shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   const paidRoutes = new Map<string, PaidRoute>()
   const routeOf = (id: string) => paidRoutes.get(id)
@@ -152,6 +149,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const service = facilitatorService(config, ports, infrastructure, till, payees, facilitator)
   const app = openApp({ ...opened, shops: [...shops, ...service] }, till, listener.port)
   for (const { declaration, paid } of app.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
+  if (!options.worker?.index) await recordRouteShops(infrastructure.store.database, app.registry.routes)
   if (options.jobs !== false && !options.worker?.index) {
     const senders = facilitator?.local?.senders
     payouts = openPayouts({ ...config, ...keys, payees }, ports, infrastructure, till, shops, senders, stops)

@@ -1,19 +1,12 @@
+import { existsSync } from 'node:fs'
 import { type AddCommand, type CommandContext, jsonOption, rawOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { printResult, table } from '../output.ts'
 import { reasonOption } from '../read-option.ts'
 import { type Operator, withOperator } from './connect.ts'
 
-const meanings: Record<string, string> = {
-  sales: 'paid routes answer 503, nothing is charged',
-  payouts: 'nothing is paid out',
-  settlement: 'nothing is settled for other sellers',
-  options: 'no option is bought or written',
-  renewals: 'no subscription is renewed from credit',
-  mandates: 'nothing is drawn under mandates',
-}
-
-const names = Object.keys(meanings).join(', ')
+/** What a pause may be called; which there are, the shops of the node decide. */
+const pauseName = /^[a-z][a-z0-9_]{0,30}$/
 
 export const addPause: AddCommand = (program, context) => {
   program
@@ -28,9 +21,9 @@ export const addPause: AddCommand = (program, context) => {
     'Takes effect in every process of the node within a second. Each change is kept in the audit log with its reason.'
   program
     .command('pause')
-    .summary('Pause sales, payouts, settlement, options, renewals or mandates')
+    .summary('Pause a part of the node, such as sales or payouts')
     .description(changed)
-    .argument('<name>', `One of ${names}`)
+    .argument('<name>', 'One that `assay pauses` lists')
     .requiredOption(...reasonOption)
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay pause sales --reason "moving the database"')
@@ -47,9 +40,9 @@ const addResume: AddCommand = (program, context) => {
     .summary('Resume a purchase whose outcome was not known, or what was paused')
     .description(
       'Ask again for the answer of a purchase that a paying command saved: nothing is signed and nothing is paid again.\n' +
-        `With ${names} and --reason: end a pause (operator).`,
+        'With the name of a pause and --reason: end it (operator); `assay pauses` lists them.',
     )
-    .argument('[what]', `purchase file (default: the one in this folder), or one of ${names}`)
+    .argument('[what]', 'purchase file (default: the one in this folder), or the name of a pause')
     .option('--reason <text>', 'for the end of a pause: reason, kept in the audit log')
     .option('--out <file>', 'write the answer to this file')
     .option('--save <file>', 'write an evidence file for `assay verify`')
@@ -63,9 +56,14 @@ const addResume: AddCommand = (program, context) => {
     )
     .action(async (what: string | undefined, options: ResumeOptions) => {
       const { reason } = options
-      if (what === undefined || !(what in meanings))
-        return (await import('../buy/resume-buy.ts')).resumeBuy(context, what, options)
-      if (reason === undefined) throw usageError('--reason is missing', 'The audit log keeps why a pause ended.')
+      // Only an operator has a reason to give: a buyer's purchase needs no database to ask for the names of pauses.
+      const isPause = what !== undefined && pauseName.test(what) && (reason !== undefined || !existsSync(what))
+      if (!isPause) return (await import('../buy/resume-buy.ts')).resumeBuy(context, what, options)
+      if (reason === undefined)
+        throw usageError(
+          `there is no purchase file ${what}, and --reason is missing`,
+          'To end a pause, give --reason; the audit log keeps it.',
+        )
       await withOperator(context.terminal, (operator) => change(context, operator, what, false, { ...options, reason }))
     })
 }
@@ -82,10 +80,11 @@ type ResumeOptions = {
 
 async function list({ terminal }: CommandContext, { node, database }: Operator, json?: boolean): Promise<void> {
   const { all } = await node.readPauses(database)
-  const document = [...all].map(([name, { paused, reason, changedBy, changedAt }]) => ({
+  const document = [...all].map(([name, { paused, stops, leavesRunning, reason, changedBy, changedAt }]) => ({
     name,
     paused,
-    effect: meanings[name] ?? '',
+    stops,
+    leaves_running: leavesRunning,
     reason,
     changed_by: changedBy,
     changed_at: changedAt.toISOString(),
@@ -94,7 +93,7 @@ async function list({ terminal }: CommandContext, { node, database }: Operator, 
     table(document, [
       { title: 'name', of: (row) => row.name },
       { title: 'state', of: (row) => (row.paused ? 'PAUSED' : 'running') },
-      { title: 'when paused', of: (row) => row.effect },
+      { title: 'a pause stops', of: (row) => row.stops },
       { title: 'changed', of: (row) => `${row.changed_at} by ${row.changed_by}` },
       { title: 'reason', of: (row) => row.reason },
     ]),

@@ -59,10 +59,12 @@ export async function shopContext(
   }
 }
 
-/** In order: a shop may count on those before it being open. */
-export async function openShops(context: ShopContext, shops: readonly OpenShop[], stops: Stops): Promise<Shop[]> {
+type NamedShop = { name: string; open: OpenShop }
+
+/** In order: a shop may count on those before it being open. Its routes carry its name from here on. */
+export async function openShops(context: ShopContext, shops: readonly NamedShop[], stops: Stops): Promise<Shop[]> {
   const opened: Shop[] = []
-  for (const open of shops) {
+  for (const { name, open } of shops) {
     const shop = await open(context)
     let stopped: Promise<void> | undefined
     const stop = () => {
@@ -70,7 +72,7 @@ export async function openShops(context: ShopContext, shops: readonly OpenShop[]
       return stopped
     }
     stops.push(stop)
-    opened.push({ ...shop, stop })
+    opened.push({ ...shop, routes: shop.routes.map((route) => ({ ...route, shop: name })), stop })
   }
   return opened
 }

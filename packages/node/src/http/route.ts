@@ -3,6 +3,8 @@ import type { RouteDeclaration as SoldDeclaration } from '@assay/till/selling'
 
 /** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
 export type RouteDeclaration = SoldDeclaration & {
+  /** Name of its shop, which the node writes here when it opens the shop. */
+  shop?: string
   /** What the route can do, under a name that nodes share. Default: the id. */
   capability?: string
   /** Decides the base address: A and B live at BASE_URL, C at API_URL; `core` at BASE_URL. */

@@ -3,7 +3,15 @@ import { writeAudit } from './audit-log.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { StoreError } from './errors.ts'
 
-export type PauseState = { paused: boolean; reason: string; changedBy: string; changedAt: Date }
+export type PauseState = {
+  paused: boolean
+  /** What a pause stops, and what goes on beside it: text of whoever brings the pause. */
+  stops: string
+  leavesRunning: string
+  reason: string
+  changedBy: string
+  changedAt: Date
+}
 
 export type Pauses = {
   all: ReadonlyMap<string, PauseState>
@@ -11,17 +19,25 @@ export type Pauses = {
   get(name: string): PauseState
 }
 
-type Row = { name: string; paused: boolean; reason: string; changed_by: string; changed_at: Date }
+type Row = {
+  name: string
+  paused: boolean
+  stops: string
+  leaves_running: string
+  reason: string
+  changed_by: string
+  changed_at: Date
+}
 
 export async function readPauses(sql: Sql): Promise<Pauses> {
   const { rows } = await sql.query<Row>({
     name: 'read_pauses',
-    text: 'select name, paused, reason, changed_by, changed_at from pause order by name',
+    text: 'select name, paused, stops, leaves_running, reason, changed_by, changed_at from pause order by name',
   })
   const all = new Map(
-    rows.map(({ name, paused, reason, changed_by, changed_at }) => [
+    rows.map(({ name, paused, stops, leaves_running, reason, changed_by, changed_at }) => [
       name,
-      { paused, reason, changedBy: changed_by, changedAt: changed_at },
+      { paused, stops, leavesRunning: leaves_running, reason, changedBy: changed_by, changedAt: changed_at },
     ]),
   )
   return {

@@ -79,7 +79,9 @@ const overview = z.strictObject({
   pauses: z.array(
     z.strictObject({
       name: z.string(),
-      paused: z.boolean().describe('On stops what it names.'),
+      paused: z.boolean(),
+      stops: z.string().describe('What a pause stops.'),
+      leaves_running: z.string().describe('What goes on beside it.'),
       reason: z.string(),
       changed_by: z.string(),
       changed_at: z.string(),
@@ -120,7 +122,17 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
           data: [{ wallet: exampleWallet, payments: 1, amount_micro: '20000', failed: 0, last_at: exampleTime }],
         },
         alarms: [],
-        pauses: [{ name: 'sales', paused: false, reason: '', changed_by: 'migration', changed_at: exampleTime }],
+        pauses: [
+          {
+            name: 'payouts',
+            paused: false,
+            stops: 'money leaving custody: payouts, refunds, withdrawals',
+            leaves_running: 'sales; what is owed is sent later',
+            reason: '',
+            changed_by: 'installation',
+            changed_at: exampleTime,
+          },
+        ],
         audit: [],
       },
     },
@@ -132,7 +144,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
 }
 
 const change = z.strictObject({
-  name: z.string().max(31).describe('sales, payouts, settlement, options, renewals or mandates.'),
+  name: z.string().max(31).describe('One of `pauses` in the overview, such as sales or payouts.'),
   paused: z.boolean(),
   reason: z.string().trim().min(3).max(200),
 })
@@ -143,7 +155,7 @@ function pauseRoute(deps: OperatorDeps): RouteDeclaration {
     operator: 'operate',
     method: 'POST',
     path: '/v1/operator/pauses',
-    summary: 'Pause or resume sales, payouts, settlement, options, renewals or mandates, for the operator',
+    summary: 'Pause or resume a part of the node, such as sales or payouts, for the operator',
     description: 'Takes effect within a second, and is kept in the audit log.',
     body: change,
     output: z.strictObject({ name: z.string(), paused: z.boolean(), reason: z.string() }),

@@ -84,9 +84,11 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
     notifications: notifications,
     customers,
     alarms: rung.map((one) => ({ ...one, to_do: alarmAdvice[one.alarm] ?? null })),
-    pauses: [...pauses.all].map(([name, { paused, reason, changedBy, changedAt }]) => ({
+    pauses: [...pauses.all].map(([name, { paused, stops, leavesRunning, reason, changedBy, changedAt }]) => ({
       name,
       paused,
+      stops,
+      leaves_running: leavesRunning,
       reason,
       changed_by: changedBy,
       changed_at: changedAt.toISOString(),

@@ -2,6 +2,7 @@ import type { Micro } from '@assay/protocol/money'
 import { type DayTurnover, turnoverByDay } from '@assay/till/ledger'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
+import { readRouteShops } from './route-shops.ts'
 
 /** What one shop earned and cost on one day and chain. */
 export type Revenue = {
@@ -19,20 +20,22 @@ export type Revenue = {
   gasGwei: bigint
 }
 
-/** Routes are named after their shop: `tokens.report`. What no sale of a route caused is the node's own. */
-const shopOf = ({ role, purpose }: DayTurnover) => (role === 'loss' ? 'node' : (purpose.split('.')[0] ?? 'node'))
+/** What no sale of a route caused is the node's own; a route that is gone has no shop and stands for itself. */
+const shopOf = ({ role, purpose }: DayTurnover, shops: ReadonlyMap<string, string>) =>
+  role === 'loss' || purpose === '' || purpose.startsWith('node.') ? 'node' : (shops.get(purpose) ?? purpose)
 
 /** Per day (UTC), chain (or dollar other than USDC there) and shop, oldest first; from kept daily sums. */
 export async function readRevenue(sql: Sql, { from, until }: { from: Date; until: Date }): Promise<Revenue[]> {
   const last = new Date(until.getTime() - 1)
   const turnover = await turnoverByDay(sql, from.toISOString().slice(0, 10), last.toISOString().slice(0, 10))
+  const shops = await readRouteShops(sql)
   const rows = new Map<string, Revenue>()
   for (const one of turnover) {
     const [chain = '', asset] = one.unit.split('/')
     // Points are no money.
     if (asset === undefined) continue
     const network = asset === 'usdc' || asset === 'gas' ? chain : one.unit
-    const shop = shopOf(one)
+    const shop = shopOf(one, shops)
     const key = `${one.day} ${network} ${shop}`
     const row = rows.get(key) ?? emptyRow(one.day, network, shop)
     rows.set(key, row)
@@ -66,7 +69,9 @@ function add(row: Revenue, { kind, role, unit, debitMicro, creditMicro }: DayTur
 export const revenueShape = z.strictObject({
   day: z.string(),
   network: z.string(),
-  shop: z.string().describe('First word of the ids of its routes; `node` for what no sale caused.'),
+  shop: z
+    .string()
+    .describe('Name of the shop; the id of a route that is no longer there; `node` for what no sale caused.'),
   gross_micro: z.string().describe("The operator's own part of what was sold."),
   refunds_micro: z.string().describe('Given back on this day, whenever it was sold.'),
   fees_micro: z.string().describe('Of facilitators.'),

@@ -1606,16 +1606,22 @@ create table settlement_wallet_count (
 );
 insert into app_access values ('settlement_wallet_count', 'select, insert, update');
 
--- What an operator can pause, one row each. A shop brings its own.
+-- What an operator can pause, one row each, with what a pause stops and what goes on beside it. A shop brings its own.
 create table pause (
   name text primary key check (name ~ '^[a-z][a-z0-9_]{0,30}$'),
+  stops text not null check (stops <> ''),
+  leaves_running text not null check (leaves_running <> ''),
   paused boolean not null default false,
   reason text not null default '',
   changed_by text not null default 'installation',
   changed_at timestamptz not null default now()
 );
 insert into app_access values ('pause', 'select, update');
-insert into pause (name) values ('sales'), ('payouts'), ('settlement'), ('mandates');
+insert into pause (name, stops, leaves_running) values
+  ('sales', 'paid answers: they are refused with 503, before anything is charged', 'free answers and payouts'),
+  ('payouts', 'money leaving custody: payouts, refunds, withdrawals', 'sales; what is owed is sent later'),
+  ('settlement', 'checking and settling payments for other sellers', 'own sales'),
+  ('mandates', 'what agents draw from the credit of others', 'what owners pay from their own credit');
 
 create function announce_pause() returns trigger language plpgsql as $$
 begin
@@ -1647,6 +1653,13 @@ create table books_rollup_day (
   credit_micro numeric not null,
   primary key (day, unit, kind, role, purpose)
 );
+
+-- Whose each route is, in a node of several shops: revenue is kept by route and shown by shop. Empty in an embedded till.
+create table route_shop (
+  route_id text primary key,
+  shop text not null
+);
+insert into app_access values ('route_shop', 'select, insert, update, delete');
 
 -- Few wallets have credit whose money is at PAY_TO; its sum is read in each round of payouts.
 create index ledger_balance_at_pay_to on ledger_balance (account_id) include (pay_to_micro) where pay_to_micro > 0;

@@ -15,7 +15,7 @@ const calm: Overview = {
   withdrawals: { custody: [], destinations: [], newest: [] },
   customers: { payments: 0, data: [] },
   alarms: [],
-  pauses: [{ name: 'sales', paused: false, reason: '', changed_by: '', changed_at: '' }],
+  pauses: [{ name: 'sales', paused: false, stops: '', leaves_running: '', reason: '', changed_by: '', changed_at: '' }],
   audit: [],
 }
 
@@ -28,7 +28,9 @@ test('books that do not balance come before everything else', () => {
     ...calm,
     review_open: 2,
     books: { ...calm.books, balanced: false },
-    pauses: [{ name: 'sales', paused: true, reason: 'drill', changed_by: '', changed_at: '' }],
+    pauses: [
+      { name: 'sales', paused: true, stops: '', leaves_running: '', reason: 'drill', changed_by: '', changed_at: '' },
+    ],
   })
   expect(wants.map(({ tone }) => tone)).toEqual(['bad', 'warn', 'warn'])
   expect(wants[2]?.text).toContain('drill')

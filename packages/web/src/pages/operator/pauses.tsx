@@ -9,16 +9,6 @@ import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Actor } from './actor.tsx'
 import type { Overview, Pause } from './types.ts'
 
-/** What a pause stops, and what goes on beside it. */
-const effects: Record<string, readonly [stops: string, goesOn: string]> = {
-  sales: ['paid answers: they are refused with 503, before anything is charged', 'free answers and payouts'],
-  payouts: ['money leaving custody: payouts, refunds, withdrawals', 'sales; what is owed is sent later'],
-  settlement: ['checking and settling payments for other sellers', 'own sales'],
-  options: ['quotes, buying and writing', 'withdrawing, closing and settling: they are owed'],
-  mandates: ['what agents draw from the credit of others', 'what owners pay from their own credit'],
-  renewals: ['subscriptions renewed from credit', 'time that is paid for, and renewing by hand'],
-}
-
 /** What can be paused. Each change is signed by itself and kept in the audit log. */
 export function Pauses({
   pauses,
@@ -91,8 +81,7 @@ export function Pauses({
 }
 
 function PauseRow({ entry, disabled, onTurn }: { entry: Pause; disabled: boolean; onTurn: () => void }) {
-  const { name, paused, reason, changed_by, changed_at } = entry
-  const [stops, goesOn] = effects[name] ?? [name, 'everything else']
+  const { name, paused, stops, leaves_running, reason, changed_by, changed_at } = entry
   return (
     <tr>
       <th scope="row">
@@ -104,7 +93,7 @@ function PauseRow({ entry, disabled, onTurn }: { entry: Pause; disabled: boolean
         ) : null}
       </th>
       <td>{stops}</td>
-      <td>{goesOn}</td>
+      <td>{leaves_running}</td>
       <td class="right">
         <button type="button" class="button small" disabled={disabled} onClick={onTurn}>
           {paused ? `Resume ${name}` : `Pause ${name}`}

@@ -47,7 +47,16 @@ export type Notifications = {
   }[]
 }
 
-export type Pause = { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }
+export type Pause = {
+  name: string
+  paused: boolean
+  /** What a pause stops, and what goes on beside it. */
+  stops: string
+  leaves_running: string
+  reason: string
+  changed_by: string
+  changed_at: string
+}
 
 export type Withdrawals = {
   custody: {

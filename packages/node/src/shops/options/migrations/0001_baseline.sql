@@ -211,7 +211,8 @@ create table option_vault (
 );
 insert into app_access values ('option_vault', 'select, update');
 insert into option_vault default values;
-insert into pause (name) values ('options');
+insert into pause (name, stops, leaves_running) values
+  ('options', 'quotes, buying and writing', 'withdrawing, closing and settling: they are owed');
 
 -- What happened to a series, in the order in which it happened.
 create sequence option_event_number;

@@ -68,7 +68,8 @@ create table subscription_renewal (
   confirmed_at timestamptz not null default now(),
   primary key (wallet, product)
 );
-insert into pause (name) values ('renewals');
+insert into pause (name, stops, leaves_running) values
+  ('renewals', 'subscriptions renewed from credit', 'time that is paid for, and renewing by hand');
 create index subscription_renewal_due on subscription_renewal (next_at) where state = 'on';
 
 -- Times in which part of what a product opens could not be had. The open one grows with every check.
