@@ -24,6 +24,7 @@ import {
   targetBytesMax,
   type Unavailable,
 } from '@assay/till/selling'
+import { affiliateHeader, attributionReader } from './attribution.ts'
 import { type Authorities, type Authority, homeName, isHome, originOf } from './authority.ts'
 import { sharedAnswerMsMax } from './hot-answers.ts'
 import type { Bucket, Limiter } from './limits.ts'
@@ -72,7 +73,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   const match = findRoute(deps, passage)
   const cost = match.kind === 'route' ? (match.route.declaration.cost ?? 1) : 1
   if (!deps.limiter.spend(bucket, cost)) throw tooMany(deps.limiter.secondsUntil(bucket, cost))
-  const headers = readHeaders(request.rawHeaders)
+  const headers = readHeaders(request.rawHeaders, affiliateHeader)
   const anyHost = match.kind === 'route' && match.route.declaration.anyHost === true
   const authority = deps.authorities.of(headers.get('host')) ?? (anyHost ? deps.authorities.fallback : undefined)
   if (!authority) throw new Problem(httpProblems.misdirected, { extra: { base_url: deps.authorities.baseOrigin } })
@@ -90,7 +91,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   try {
     const maxBytes = declaration.bodyBytesMax ?? defaultBodyBytes
     const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
-    const read = await readInput(route, { params, query: exchange.query, headers, body })
+    const read = await readInput(route, { params, query: exchange.query, headers, body }, attributionReader)
     if (read.attribution.ref ?? read.attribution.aff) deps.attributed?.(read.attribution)
     if (read.representation === 'text/event-stream') deps.load.checkStreamRoom()
     const context: CallContext = {
