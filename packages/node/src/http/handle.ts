@@ -24,10 +24,12 @@ import {
   targetBytesMax,
   type Unavailable,
 } from '@assay/till/selling'
+import { affiliateHeader, attributionReader } from './attribution.ts'
 import { type Authorities, type Authority, homeName, isHome, originOf } from './authority.ts'
 import { sharedAnswerMsMax } from './hot-answers.ts'
 import type { Bucket, Limiter } from './limits.ts'
 import type { Load } from './load.ts'
+import { httpProblems } from './problems.ts'
 import type { RegisteredRoute, Registry, RouteMatch } from './registry.ts'
 import type { Exchange, Responder } from './respond.ts'
 import { preflightHeaders } from './response-headers.ts'
@@ -71,10 +73,10 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   const match = findRoute(deps, passage)
   const cost = match.kind === 'route' ? (match.route.declaration.cost ?? 1) : 1
   if (!deps.limiter.spend(bucket, cost)) throw tooMany(deps.limiter.secondsUntil(bucket, cost))
-  const headers = readHeaders(request.rawHeaders)
+  const headers = readHeaders(request.rawHeaders, affiliateHeader)
   const anyHost = match.kind === 'route' && match.route.declaration.anyHost === true
   const authority = deps.authorities.of(headers.get('host')) ?? (anyHost ? deps.authorities.fallback : undefined)
-  if (!authority) throw new Problem('misdirected', { extra: { base_url: deps.authorities.baseOrigin } })
+  if (!authority) throw new Problem(httpProblems.misdirected, { extra: { base_url: deps.authorities.baseOrigin } })
   exchange.authority = authority.name
   if (match.kind === 'preflight') return alone(preflight(deps, exchange, match.allow))
   if (match.kind === 'unknown_path') throw new Problem('not_found')
@@ -89,7 +91,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   try {
     const maxBytes = declaration.bodyBytesMax ?? defaultBodyBytes
     const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
-    const read = await readInput(route, { params, query: exchange.query, headers, body })
+    const read = await readInput(route, { params, query: exchange.query, headers, body }, attributionReader)
     if (read.attribution.ref ?? read.attribution.aff) deps.attributed?.(read.attribution)
     if (read.representation === 'text/event-stream') deps.load.checkStreamRoom()
     const context: CallContext = {
@@ -125,7 +127,7 @@ export function tooMany(seconds: number): Problem {
 /** From the target alone: a refusal of what comes after it is signed and labelled as an answer of this route. */
 function findRoute(deps: HandleDeps, { request, exchange }: Passage): RouteMatch {
   if (request.target.length > targetBytesMax)
-    throw new Problem('uri_too_long', { extra: { max_bytes: targetBytesMax } })
+    throw new Problem(httpProblems.uri_too_long, { extra: { max_bytes: targetBytesMax } })
   const target = request.target === '*' ? { path: '*', query: '?' } : splitTarget(request.target)
   if (!target) throw new Problem('bad_request', { detail: 'The request target is not a plain path.' })
   exchange.path = target.path
@@ -155,7 +157,7 @@ function checkPaidEntry(
 ): void {
   const area = passage.exchange.route?.area ?? 'core'
   if (!isHome(authority, area))
-    throw new Problem('misdirected', { extra: { base_url: originOf(deps.authorities, area) } })
+    throw new Problem(httpProblems.misdirected, { extra: { base_url: originOf(deps.authorities, area) } })
   access.routable?.(params)
   const reason = carriesCredential(headers) ? undefined : access.unavailable?.(params)
   if (reason) throw notAvailable(reason)

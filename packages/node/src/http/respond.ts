@@ -7,7 +7,7 @@ import {
 } from '@assay/till/selling'
 import type { ResponseSigner } from '@assay/till/signing'
 import { type MadeHop, madeId } from './next-hop.ts'
-import { corsHeaders, royaltyBps } from './response-headers.ts'
+import { corsHeaders, ownHeaders, royaltyBps, royaltyHeaders } from './response-headers.ts'
 import type { RouteDeclaration } from './route.ts'
 
 /** What a response needs to know of its request. */
@@ -34,16 +34,14 @@ export type ResponderConfig = {
 /** Responses of the node: beside what every seller's carry, next hop, royalty, limits and CORS. */
 export function createNodeResponder(signer: ResponseSigner, config: ResponderConfig): Responder {
   const royalty = [
-    'X-X402-Royalty-Recipient',
-    config.royaltyRecipient,
-    'X-X402-Royalty-Bps',
-    String(royaltyBps),
-    'X-X402-License',
-    config.contentLicense,
+    ...[royaltyHeaders.recipient, config.royaltyRecipient],
+    ...[royaltyHeaders.bps, String(royaltyBps)],
+    ...[royaltyHeaders.license, config.contentLicense],
   ]
   return createResponder<Exchange>(signer, {
     docsOrigin: config.docsOrigin,
     https: config.https,
+    reserved: ownHeaders,
     fixedHeaders: [...corsHeaders, 'RateLimit-Policy', config.rateLimitPolicy],
     add: (headers, exchange, parts) => {
       headers.push('X-x402-Next', exchange.madeHop ? nextOf(exchange, parts) : exchange.next)

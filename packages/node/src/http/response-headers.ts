@@ -54,3 +54,14 @@ export const preflightHeaders: readonly string[] = [
 ]
 
 export const royaltyBps = 250
+
+export const royaltyHeaders = {
+  recipient: 'X-X402-Royalty-Recipient',
+  bps: 'X-X402-Royalty-Bps',
+  license: 'X-X402-License',
+}
+
+/** Lower-case: of the responder alone, so that no handler sets them. */
+export const ownHeaders: ReadonlySet<string> = new Set(
+  ['X-x402-Next', ...Object.values(royaltyHeaders)].map((name) => name.toLowerCase()),
+)

@@ -55,6 +55,8 @@ export type CreditDeps = {
   networks: readonly string[]
   /** Who signed this request: money moves, so nothing less will do. */
   provenCaller(call: PaidCall): Promise<CreditCaller>
+  /** Where credit is paid in: named to a caller who has too little. */
+  topUpPath: string
   /** False: every price is set aside before its answer is prepared. */
   promises?: boolean
 }
@@ -192,12 +194,12 @@ type Asked = {
 }
 
 async function notHeld(
-  { database, clock }: Parts,
+  { database, clock, topUpPath }: Parts,
   call: PaidCall,
   { outcome, leftMicro }: DrawOutcome,
   { mandate, account, key }: Asked,
 ): Promise<HoldOutcome> {
-  if (outcome === 'not_enough') return notEnough(call, mandate !== undefined)
+  if (outcome === 'not_enough') return notEnough(call, mandate !== undefined, topUpPath)
   if (outcome === 'replayed') throw replayed()
   if (mandate && outcome !== 'named') throw mandateProblem(outcome, mandate, call.priceMicro, leftMicro, clock.nowMs())
   const earlier = await earlierCall(database, name, account, key, call)
@@ -238,7 +240,7 @@ function networksFor(networks: readonly string[], call: PaidCall, only: string |
   return only === undefined ? ordered : ordered.filter((network) => chainOfAsset(network) === only)
 }
 
-function notEnough(call: PaidCall, mandated: boolean): HoldOutcome {
+function notEnough(call: PaidCall, mandated: boolean, topup: string): HoldOutcome {
   const { creditOnNetworksOnly, networks } = call.route
   const where = creditOnNetworksOnly ? ` on ${networks.join(' or ')}` : ''
   const shared = paysIntoClearing(call.route)
@@ -247,7 +249,7 @@ function notEnough(call: PaidCall, mandated: boolean): HoldOutcome {
   return {
     status: 'not_covered',
     note: `The credit of ${mandated ? 'the mandate’s owner' : 'this wallet'}${where} does not cover this call.${shared}`,
-    extra: { price_usd: formatUsd(call.priceMicro), topup: '/v1/credit/topup' },
+    extra: { price_usd: formatUsd(call.priceMicro), topup },
   }
 }
 

@@ -40,6 +40,7 @@ export function openTestCredit(db: Pick<TestDatabase, 'database'>, given: { cloc
     ids: createIds(clock, systemRng),
     networks: [base, dollar, polygon],
     provenCaller: async (call) => callers.get(call) as CreditCaller,
+    topUpPath: '/topup',
     promises: given.promises ?? false,
   })
   const signed = (asked: Asked): PaidCall => {

@@ -1,5 +1,9 @@
 import { formatUsd } from '@assay/protocol/money'
 import type { RouteDeclaration } from '../selling/route.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** A header or parameter that an embedder adds, and the component by which operations refer to it. */
+export type CarriedField = { component: string; name: string; description: string; schema?: JsonSchema }
 
 /** The names every document uses, set once. */
 export type Site = {
@@ -15,8 +19,18 @@ export type Site = {
   contentLicense?: string
   /** Groups of routes, in the order in which documents list them. */
   areas?: Readonly<Record<string, { name: string; url: string; description?: string }>>
-  /** What responses carry beyond payment and signature. */
-  carries?: { attribution?: true; royalties?: true; nextHop?: true; rateLimit?: true }
+  /** What requests and responses carry beyond payment and signature. */
+  carries?: {
+    /** Taken by every route. */
+    parameters?: readonly (CarriedField & { in: 'query' | 'header' })[]
+    /** Of every response. */
+    headers?: readonly CarriedField[]
+    /** Of the answers of some routes. */
+    answerHeaders?: { fields: readonly CarriedField[]; on(route: RouteDeclaration): boolean }
+    rateLimit?: true
+  }
+  /** Ways to sign in, by the name that a route's `security` gives. Default: signed requests alone. */
+  signIn?: Readonly<Record<string, JsonSchema>>
   /** Documents beside those that every till has. */
   documents?: readonly { title: string; path: string; what: string }[]
 }

@@ -1,9 +1,12 @@
 import { knownProblems } from '../kernel/problem.ts'
-import type { Site } from './describe-route.ts'
+import type { CarriedField, Site } from './describe-route.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { signedHeaders } from './openapi-operation.ts'
 
 const header = (description: string, schema: JsonSchema = { type: 'string' }): JsonSchema => ({ description, schema })
+
+const carriedHeaders = (fields: readonly CarriedField[] = []): JsonSchema =>
+  Object.fromEntries(fields.map(({ component, description, schema }) => [component, header(description, schema)]))
 
 const parameter = (name: string, place: 'query' | 'header', description: string): JsonSchema => ({
   name,
@@ -83,36 +86,30 @@ const paymentRequirements: JsonSchema = {
   },
 }
 
-const securitySchemes: JsonSchema = {
-  x402: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'PAYMENT-SIGNATURE',
-    description: 'A payment for this request (x402 v2). The 402 says what to sign; no account is needed.',
-  },
-  siwx: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'SIGN-IN-WITH-X',
-    description: 'CAIP-122 proof over a challenge from POST /v1/auth/challenge.',
-  },
-  erc8128: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Signature',
-    description: 'RFC 9421 signature of the request by a wallet (ERC-8128), with nonce, valid for 60 s at most.',
-  },
-  // Said as a key in a header: readers of documents for agents know no other kind of token.
-  bearer: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Bearer` and a token of this node.' },
+const payment: JsonSchema = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'PAYMENT-SIGNATURE',
+  description: 'A payment for this request (x402 v2). The 402 says what to sign; no account is needed.',
 }
+
+export const signedRequests: JsonSchema = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'Signature',
+  description: 'RFC 9421 signature of the request by a wallet (ERC-8128), with nonce, valid for 60 s at most.',
+}
+
+const securitySchemes = ({ signIn = { erc8128: signedRequests } }: Site, signedInBy: ReadonlySet<string>) =>
+  Object.fromEntries(Object.entries({ x402: payment, ...signIn }).filter(([name]) => signedInBy.has(name)))
 
 /** What all operations share, with the ways to sign in that these use: linters ask what the others are for. */
 export const openapiComponents = (site: Site, signedInBy: ReadonlySet<string>): JsonSchema => ({
-  securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => signedInBy.has(name))),
+  securitySchemes: securitySchemes(site, signedInBy),
   parameters: {
-    Ref: parameter('ref', 'query', 'Wallet that referred the caller. No part of the resource.'),
-    Aff: parameter('aff', 'query', 'Affiliate wallet. No part of the resource.'),
-    AffiliateId: parameter('X-Affiliate-ID', 'header', 'Affiliate wallet, as `aff`.'),
+    ...Object.fromEntries(
+      (site.carries?.parameters ?? []).map((one) => [one.component, parameter(one.name, one.in, one.description)]),
+    ),
     PaymentSignature: parameter(
       'PAYMENT-SIGNATURE',
       'header',
@@ -132,12 +129,10 @@ export const openapiComponents = (site: Site, signedInBy: ReadonlySet<string>): 
     ContentDigest: header('RFC 9530 digest of the body.'),
     SignatureInput: header('RFC 9421, tag x402-response.'),
     Signature: header('RFC 9421, ed25519.'),
-    Next: header('Path of the route that helps next.'),
+    ...carriedHeaders(site.carries?.headers),
     RequestId: header('Names this exchange in logs.'),
-    RateLimit: header('What is left of the limit.'),
-    RoyaltyRecipient: header('Wallet that receives royalties for reuse.'),
-    RoyaltyBps: header('Royalty in basis points.', { type: 'integer', const: 250 }),
-    License: header('Licence of the content; its text is at /license.'),
+    ...(site.carries?.rateLimit ? { RateLimit: header('What is left of the limit.') } : {}),
+    ...carriedHeaders(site.carries?.answerHeaders?.fields),
   },
   schemas: { Problem: problemSchema(), PaymentRequirements: paymentRequirements },
   responses: {

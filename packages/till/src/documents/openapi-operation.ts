@@ -1,7 +1,7 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import { availabilityOf } from '../selling/availability.ts'
 import type { RouteDeclaration } from '../selling/route.ts'
-import { areaNameOf, originOf, priceOf, type Site } from './describe-route.ts'
+import { areaNameOf, type CarriedField, originOf, priceOf, type Site } from './describe-route.ts'
 import { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
 
 const ref = (path: string): JsonSchema => ({ $ref: `#/components/${path}` })
@@ -59,10 +59,8 @@ function parametersOf(site: Site, route: RouteDeclaration): Json[] {
   }))
   const payment =
     route.access.kind === 'paid' ? [ref('parameters/PaymentSignature'), ref('parameters/IdempotencyKey')] : []
-  const attribution = site.carries?.attribution
-    ? [ref('parameters/Ref'), ref('parameters/Aff'), ref('parameters/AffiliateId')]
-    : []
-  return [...path, ...query, ...attribution, ...payment]
+  const carried = (site.carries?.parameters ?? []).map(({ component }) => ref(`parameters/${component}`))
+  return [...path, ...query, ...carried, ...payment]
 }
 
 const exampleMember = (example: string | undefined): JsonSchema => (example === undefined ? {} : { example })
@@ -89,14 +87,14 @@ function responsesOf(site: Site, route: RouteDeclaration): JsonSchema {
           ...(route.example?.output === undefined ? {} : { example: route.example.output as Json }),
         }
       : { schema: { type: 'string' } }
-  const royalty = site.carries?.royalties && (paid || route.area === 'C')
+  const more = site.carries?.answerHeaders
   return {
     '200': {
       description: 'The answer, signed.',
       headers: {
         ...signedHeaders(site),
         ...(paid ? { 'PAYMENT-RESPONSE': ref('headers/PaymentResponse') } : {}),
-        ...(royalty ? royaltyHeaders : {}),
+        ...(more?.on(route) ? carriedHeaders(more.fields) : {}),
       },
       content,
     },
@@ -113,13 +111,10 @@ export const signedHeaders = ({ carries = {} }: Site): JsonSchema => ({
   'Content-Digest': ref('headers/ContentDigest'),
   'Signature-Input': ref('headers/SignatureInput'),
   Signature: ref('headers/Signature'),
-  ...(carries.nextHop ? { 'X-x402-Next': ref('headers/Next') } : {}),
+  ...carriedHeaders(carries.headers ?? []),
   'X-Request-Id': ref('headers/RequestId'),
   ...(carries.rateLimit ? { RateLimit: ref('headers/RateLimit') } : {}),
 })
 
-const royaltyHeaders: JsonSchema = {
-  'X-X402-Royalty-Recipient': ref('headers/RoyaltyRecipient'),
-  'X-X402-Royalty-Bps': ref('headers/RoyaltyBps'),
-  'X-X402-License': ref('headers/License'),
-}
+const carriedHeaders = (fields: readonly CarriedField[]): JsonSchema =>
+  Object.fromEntries(fields.map(({ name, component }) => [name, ref(`headers/${component}`)]))

@@ -1,4 +1,7 @@
-/** The problems of the till and of the HTTP app; shops define their own. A test compares all of them with docs/errors.md. */
+/**
+ * The problems that the till raises. Its embedder defines others (`defineProblems`), and says which route helps with one of
+ * these (`giveHints`). A test compares all of them with docs/errors.md.
+ */
 type Row = { status: number; title: string; retryable: boolean; hint: string }
 
 const row = (status: number, retryable: boolean, title: string, hint: string): Row => ({
@@ -17,27 +20,15 @@ export const problemTable = {
     'Input is not valid',
     'Correct the fields named in `problems`, then send the request again; nothing was charged.',
   ),
-  not_found: row(
-    404,
-    false,
-    'Resource not found',
-    'Check what the address names; GET / lists every route of this node, and paths are exact.',
-  ),
+  not_found: row(404, false, 'Resource not found', 'Check what the address names; paths are exact.'),
   method_not_allowed: row(405, false, 'Method not allowed', 'Use one of the methods in the Allow header.'),
   not_acceptable: row(406, false, 'Representation is not available', 'Ask for one of the media types in `available`.'),
   body_too_large: row(413, false, 'Body too large', 'Send at most `max_bytes` bytes, uncompressed.'),
-  uri_too_long: row(414, false, 'URL too long', 'Shorten the query.'),
   unsupported_media_type: row(
     415,
     false,
     'Unsupported content type',
     'Send application/json, without content encoding.',
-  ),
-  misdirected: row(
-    421,
-    false,
-    'Host is not served by this node',
-    'Use the base address in the index; this node does not answer for other authorities.',
   ),
   rate_limited: row(429, true, 'Too many requests', 'Wait for Retry-After seconds.'),
   headers_too_large: row(431, false, 'Headers too large', 'Send fewer or shorter headers.'),
@@ -170,7 +161,7 @@ export const problemTable = {
     'Paid answer can no longer be delivered',
     'The amount was added to your credit balance; see status_url.',
   ),
-  // --- subscriptions, passes, points, credit ---
+  // --- entitlements: credit, mandates, bonds ---
   call_in_flight: row(
     503,
     true,
@@ -187,7 +178,7 @@ export const problemTable = {
     404,
     false,
     'Mandate not found',
-    'Send the signed mandate to POST /v1/mandates first; the answer has its id. Nothing was charged.',
+    'Hand in the signed mandate first; the answer has its id. Nothing was charged.',
   ),
   mandate_invalid: row(
     400,
@@ -223,7 +214,7 @@ export const problemTable = {
     403,
     false,
     'Mandate is not confirmed since a restore',
-    'Ask the owner to send it again to POST /v1/mandates in a request signed by the owner, or for a new one sent so. Nothing was charged.',
+    'Ask the owner to hand it in again in a request signed by the owner, or for a new one. Nothing was charged.',
   ),
   mandate_over_cap: row(
     403,
@@ -237,9 +228,8 @@ export const problemTable = {
     'Credit balance is too low',
     'See `available_micro`: money held by calls, locked in bonds or not final yet cannot be moved.',
   ),
-  bond_unknown: row(404, false, 'Bond not found', 'GET /v1/credit/{wallet}/bonds lists them.'),
+  bond_unknown: row(404, false, 'Bond not found', 'Check its id and who locked it.'),
   bond_ended: row(409, false, 'Bond has ended', 'It was released or taken by a ruling; lock a new one.'),
-  // --- market data ---
   // --- identity ---
   proof_required: row(
     401,
@@ -247,12 +237,7 @@ export const problemTable = {
     'Proof of identity is required',
     'Sign as Accept-Signature or the sign-in-with-x challenge says.',
   ),
-  proof_invalid: row(
-    401,
-    false,
-    'Proof of identity is not valid',
-    'Get a fresh challenge from POST /v1/auth/challenge and sign it again.',
-  ),
+  proof_invalid: row(401, false, 'Proof of identity is not valid', 'Get a fresh challenge and sign it again.'),
   proof_unchecked: row(
     503,
     true,
@@ -260,6 +245,4 @@ export const problemTable = {
     'The chain could not be read. Send the same proof again after Retry-After seconds.',
   ),
   forbidden: row(403, false, 'Not allowed for this account', 'The payment and the proof must name the same account.'),
-  // --- sources ---
-  // --- options ---
 } as const satisfies Record<string, Row>

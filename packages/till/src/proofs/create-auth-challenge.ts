@@ -11,7 +11,7 @@ export type SiwxChallenge = {
   supportedChains: { chainId: string; type: 'eip191' }[]
 }
 
-/** A fresh sign-in-with-x challenge for one of our origins, as a 402 or POST /v1/auth/challenge offers it. */
+/** A fresh sign-in-with-x challenge for one of our origins, as a 402 or a route of its own offers it. */
 export function createChallenge(deps: Pick<ProofDeps, 'clock' | 'nonces' | 'chainIds'>, origin: string): SiwxChallenge {
   const { nonce, expiresAtMs } = deps.nonces.issue(origin, challengeTtlMs)
   return {

@@ -88,7 +88,7 @@ async function answer(
   if (paid) refuseConditional(headers)
   const maxBytes = declaration.bodyBytesMax ?? defaultBodyBytes
   const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
-  const read = await readInput(route, { params: { ...request.params }, query: request.query, headers, body }, false)
+  const read = await readInput(route, { params: { ...request.params }, query: request.query, headers, body })
   const context: CallContext = {
     requestId: exchange.requestId,
     method: declaration.method,

@@ -1,5 +1,4 @@
 export { type AnswerDeps, announcesBody, answerRequest, type OpenRoute } from './answer-request.ts'
-export { readAttribution } from './attribution.ts'
 export {
   type Availability,
   availabilityOf,
@@ -26,8 +25,8 @@ export { type PaidEntry, paidEntryOf, representationsOf } from './paid-route.ts'
 export { decodePathParam } from './path-params.ts'
 export { createPathTree, type PathMatch, segmentsOf } from './path-tree.ts'
 export { emptyBody, headersOf, isStream, type PlainRequest, type PlainResponse } from './plain.ts'
-export { type FieldProblem, readQuery } from './query.ts'
-export { type ReadInput, readInput } from './read-input.ts'
+export { type FieldProblem, type ReadQuery, readQuery } from './query.ts'
+export { type AttributionReader, type ReadInput, readInput } from './read-input.ts'
 export { carriesCredential, carriesPayment, headerBytesMax, headerLinesMax, readHeaders } from './request-headers.ts'
 export { createRequestIds } from './request-id.ts'
 export { resourcePathOf } from './resource-path.ts'

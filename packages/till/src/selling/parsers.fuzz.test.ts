@@ -1,15 +1,7 @@
 import { anyText } from '@assay/protocol/any-text.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  decodePathParam,
-  type FieldProblem,
-  negotiate,
-  readAttribution,
-  readQuery,
-  safeHeaderValue,
-  splitTarget,
-} from './index.ts'
+import { decodePathParam, negotiate, readQuery, safeHeaderValue, splitTarget } from './index.ts'
 
 const wallet = '0x1111111111111111111111111111111111111111'
 const otherWallet = '0x2222222222222222222222222222222222222222'
@@ -30,17 +22,21 @@ test('path parameters: any text gives a value without separators or control char
   )
 })
 
-test('queries: any text is read without a throw, attribution never stays in the resource', () => {
+test('queries: any text is read without a throw, what is set aside never stays in the resource', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 100 }), (text) => {
-      const read = readQuery(`?${text}`)
+      const read = readQuery(`?${text}`, new Set(['ref']))
       expect(Object.keys(read.fields)).not.toContain('ref')
       expect(Object.getPrototypeOf(read.fields)).toBe(Object.prototype)
     }),
   )
-  const read = readQuery(`?b=2&ref=${wallet}&a=%31+x&%61ff=${otherWallet}`)
+  const read = readQuery(`?b=2&ref=${wallet}&a=%31+x&%61ff=${otherWallet}`, new Set(['ref', 'aff']))
   expect(read).toMatchObject({ fields: { b: '2', a: '1 x' }, resourceQuery: '?b=2&a=%31+x', problems: [] })
-  expect(read.attribution).toEqual({ ref: [wallet], aff: [otherWallet] })
+  expect(read.aside).toEqual([
+    ['ref', wallet],
+    ['aff', otherWallet],
+  ])
+  expect(readQuery('?ref=1').fields).toEqual({ ref: '1' })
   expect(readQuery('?a=1&a=2').problems).toEqual([{ field: 'query.a', problem: 'is given twice' }])
   expect(readQuery('?__proto__=1').problems).toHaveLength(1)
   expect(readQuery('?a=%ff').problems).toHaveLength(1)
@@ -48,48 +44,6 @@ test('queries: any text is read without a throw, attribution never stays in the 
     expect(readQuery(query).problems, query).toEqual([
       { field: 'query', problem: 'contains NUL or half of a surrogate pair' },
     ])
-})
-
-test('attribution: one valid wallet each, two differing codes are refused, the same one twice is fine', () => {
-  const read = (aff: string[], header?: string) => {
-    const problems: FieldProblem[] = []
-    const headers = new Map(header === undefined ? [] : [['x-affiliate-id', header]])
-    return { ...readAttribution({ ref: [], aff }, headers, problems), problems: problems.length }
-  }
-  expect(read([wallet])).toEqual({ aff: wallet, problems: 0 })
-  expect(read([wallet], wallet.toUpperCase().replace('0X', '0x'))).toEqual({ aff: wallet, problems: 0 })
-  expect(read([], otherWallet)).toEqual({ aff: otherWallet, problems: 0 })
-  expect(read([wallet], otherWallet)).toEqual({ problems: 1 })
-  expect(read(['0x12'])).toEqual({ problems: 1 })
-})
-
-test('an X-Affiliate-ID that the signature of the request does not cover was credited', () => {
-  const read = (input: string, aff: string[] = []) => {
-    const problems: FieldProblem[] = []
-    const headers = new Map([
-      ['x-affiliate-id', wallet],
-      ['signature-input', input],
-    ])
-    return { ...readAttribution({ ref: [], aff }, headers, problems), problems: problems.length }
-  }
-  const input = (covered: string, label = 'eth') =>
-    `${label}=(${covered});created=1;keyid="erc8128:8453:${otherWallet}"`
-  const bot = 'bot=("@authority");created=1;keyid="a-key-of-a-bot"'
-  expect(read(input('"@method"'))).toEqual({ problems: 0 })
-  expect(read(input('"@method" "x-affiliate-id"'))).toEqual({ aff: wallet, problems: 0 })
-  expect(read(`${bot}, ${input('"@method"')}`)).toEqual({ problems: 0 })
-  expect(read(`${input('"x-affiliate-id"')}, ${input('"@method"', 'other')}`)).toEqual({ problems: 0 })
-  // Not understood, so nothing is known to be covered.
-  expect(read(`${input('"x-affiliate-id";req')}`)).toEqual({ problems: 0 })
-  expect(read(bot)).toEqual({ aff: wallet, problems: 0 })
-  fc.assert(
-    fc.property(fc.string({ maxLength: 60 }), fc.string({ maxLength: 60 }), (before, after) => {
-      const text = `${before}keyid="erc8128:8453:${otherWallet}"${after}`
-      return text.includes('"x-affiliate-id"') || !/\berc8128:/.test(text) || read(text).aff === undefined
-    }),
-  )
-  // The query is always covered, so what it names counts, and an ignored header cannot contradict it.
-  expect(read(input('"@query"'), [otherWallet])).toEqual({ aff: otherWallet, problems: 0 })
 })
 
 test('negotiation: any Accept gives one of the offered types or nothing', () => {

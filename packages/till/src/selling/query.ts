@@ -2,19 +2,21 @@ import { findTextFault } from '@assay/protocol/plain-text'
 
 export type FieldProblem = { field: string; problem: string }
 
-/** The query, decoded strictly; `ref` and `aff` are removed from it where they name who brought the buyer. */
+/** The query, decoded strictly; the fields that are no part of the resource are removed from it. */
 export type ReadQuery = {
   fields: Record<string, string>
-  /** Raw, in the caller's order, without attribution; "" or starting with `?`. */
+  /** Raw, in the caller's order, without those; "" or starting with `?`. */
   resourceQuery: string
-  attribution: { ref: string[]; aff: string[] }
+  /** Name and value of each that was removed. */
+  aside: [name: string, value: string][]
   problems: FieldProblem[]
 }
 
 const fieldsMax = 64
+const none: ReadonlySet<string> = new Set()
 
-export function readQuery(query: string, takesAttribution = true): ReadQuery {
-  const read: ReadQuery = { fields: {}, resourceQuery: '', attribution: { ref: [], aff: [] }, problems: [] }
+export function readQuery(query: string, aside: ReadonlySet<string> = none): ReadQuery {
+  const read: ReadQuery = { fields: {}, resourceQuery: '', aside: [], problems: [] }
   if (query.length < 2) return read
   const pieces = query.slice(1).split('&')
   if (pieces.length > fieldsMax) {
@@ -22,13 +24,13 @@ export function readQuery(query: string, takesAttribution = true): ReadQuery {
     return read
   }
   const kept: string[] = []
-  for (const piece of pieces) if (!takePiece(read, piece, takesAttribution)) kept.push(piece)
+  for (const piece of pieces) if (!takePiece(read, piece, aside)) kept.push(piece)
   read.resourceQuery = kept.length > 0 ? `?${kept.join('&')}` : ''
   return read
 }
 
-/** True when the piece belongs to attribution and so is no part of the resource. */
-function takePiece(read: ReadQuery, piece: string, takesAttribution: boolean): boolean {
+/** True when the piece is no part of the resource. */
+function takePiece(read: ReadQuery, piece: string, aside: ReadonlySet<string>): boolean {
   const equals = piece.indexOf('=')
   const name = decode(equals < 0 ? piece : piece.slice(0, equals))
   const value = decode(equals < 0 ? '' : piece.slice(equals + 1))
@@ -41,8 +43,8 @@ function takePiece(read: ReadQuery, piece: string, takesAttribution: boolean): b
     read.problems.push({ field: 'query', problem: fault })
     return false
   }
-  if (takesAttribution && (name === 'ref' || name === 'aff')) {
-    read.attribution[name].push(value)
+  if (aside.has(name)) {
+    read.aside.push([name, value])
     return true
   }
   if (name === '__proto__' || name === '')

@@ -1,10 +1,9 @@
 import { parseStrictJson } from '@assay/protocol/strict-json'
 import type { Attribution } from '../contract/paid-call.ts'
 import { Problem } from '../kernel/problem.ts'
-import { readAttribution } from './attribution.ts'
 import { issueWords } from './issue-words.ts'
 import { negotiate } from './negotiate.ts'
-import { type FieldProblem, readQuery } from './query.ts'
+import { type FieldProblem, type ReadQuery, readQuery } from './query.ts'
 import type { RouteDeclaration, RouteInput } from './route.ts'
 import { checkSchema, type Schema } from './schema.ts'
 
@@ -26,16 +25,23 @@ export type ReadInput = {
   resourceQuery: string
 }
 
+/** How an embedder reads who brought the buyer. */
+export type AttributionReader = {
+  /** Of the query, no part of the resource. */
+  fields: ReadonlySet<string>
+  read(given: ReadQuery['aside'], headers: ReadonlyMap<string, string>, problems: FieldProblem[]): Attribution
+}
+
 /** What reading needs of a route. */
 export type ReadRoute = { declaration: RouteDeclaration; representations: readonly string[] }
 
 /** From the parts of a request to what a handler sees. Never throws for what the caller wrote. */
-export async function readInput(route: ReadRoute, raw: RawInput, takesAttribution = true): Promise<ReadInput> {
+export async function readInput(route: ReadRoute, raw: RawInput, brought?: AttributionReader): Promise<ReadInput> {
   const { declaration } = route
   const problems: FieldProblem[] = []
-  const query = readQuery(raw.query, takesAttribution)
+  const query = readQuery(raw.query, brought?.fields)
   problems.push(...query.problems)
-  const attribution = takesAttribution ? readAttribution(query.attribution, raw.headers, problems) : {}
+  const attribution = brought?.read(query.aside, raw.headers, problems) ?? {}
   const params = await check(declaration.params, 'params', raw.params, problems)
   const bare = problems.length === 0 && raw.body.byteLength === 0 && query.resourceQuery === ''
   const checkedQuery = await check(declaration.query, 'query', query.fields, problems)

@@ -12,13 +12,15 @@ const singular = new Set([
   'content-type',
   'content-encoding',
   'sign-in-with-x',
-  'x-affiliate-id',
   'idempotency-key',
 ])
 const singularPayment = new Set(['payment-signature', 'x-payment', 'payment-authorization'])
 
-/** Lower-cased header map. Lists are joined as RFC 9110 says; headers that decide identity or money may occur only once. */
-export function readHeaders(rawHeaders: readonly string[]): Map<string, string> {
+/**
+ * Lower-cased header map. Lists are joined as RFC 9110 says; headers that decide identity or money may occur only once, and
+ * those that an embedder adds.
+ */
+export function readHeaders(rawHeaders: readonly string[], alsoOnce?: string): Map<string, string> {
   if (rawHeaders.length > headerLinesMax * 2)
     throw new Problem('headers_too_large', { extra: { max_lines: headerLinesMax } })
   const headers = new Map<string, string>()
@@ -32,7 +34,8 @@ export function readHeaders(rawHeaders: readonly string[]): Map<string, string> 
     const earlier = headers.get(name)
     if (earlier === undefined) headers.set(name, value)
     else if (singularPayment.has(name)) throw new Problem('payment_malformed', { detail: `${name} was sent twice.` })
-    else if (singular.has(name)) throw new Problem('bad_request', { detail: `The header ${name} was sent twice.` })
+    else if (singular.has(name) || name === alsoOnce)
+      throw new Problem('bad_request', { detail: `The header ${name} was sent twice.` })
     else headers.set(name, `${earlier}, ${value}`)
   }
   return headers

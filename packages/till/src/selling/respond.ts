@@ -49,6 +49,8 @@ export type ResponderConfig<E extends Exchange> = {
   fixedHeaders: readonly string[]
   /** Somebody else writes the responses out, and must not change a byte: digest and signature would break. */
   noTransform?: true
+  /** Lower-case names of those that `add` writes: a handler that names one is ignored. */
+  reserved?: ReadonlySet<string>
   /** Adds names and values that depend on the exchange. */
   add?(headers: string[], exchange: E, parts: ResponseParts): void
 }
@@ -76,7 +78,7 @@ export function createResponder<E extends Exchange>(signer: ResponseSigner, conf
     config.add?.(headers, exchange, parts)
     const kind = isData(parts.contentType) ? data : page
     if (parts.headers === undefined) return { status: parts.status, headers: headers.concat(kind.allHeaders), body }
-    const own = ownHeaders(parts.headers)
+    const own = ownHeaders(parts.headers, config.reserved)
     headers.push(...fixedHeaders)
     for (const [name, value] of kind.security) if (!own.has(name.toLowerCase())) headers.push(name, value)
     for (const [name, value] of own.values()) headers.push(name, value)
@@ -132,11 +134,11 @@ function pushSignature(
   headers.push('Signature-Input', signed['signature-input'], 'Signature', signed.signature)
 }
 
-function ownHeaders(given: Record<string, string> | undefined): Map<string, [string, string]> {
+function ownHeaders(given: Record<string, string>, reserved?: ReadonlySet<string>): Map<string, [string, string]> {
   const own = new Map<string, [string, string]>()
-  for (const [name, value] of Object.entries(given ?? {})) {
+  for (const [name, value] of Object.entries(given)) {
     const lower = name.toLowerCase()
-    if (isHeaderName(name) && !isReserved(lower) && lower !== 'cache-control')
+    if (isHeaderName(name) && !isReserved(lower) && !reserved?.has(lower) && lower !== 'cache-control')
       own.set(lower, [name, safeHeaderValue(value)])
   }
   return own

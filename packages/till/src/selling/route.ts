@@ -71,7 +71,7 @@ export type RouteInput = {
 export type CallContext = {
   requestId: string
   method: string
-  /** Our own absolute URL of the resource, query included, `ref` and `aff` removed. Never from Host. */
+  /** Our own absolute URL of the resource, query included, without what names who brought the buyer. Never from Host. */
   resourceUrl: string
   /** What the request itself named, as a signature over it covers it: attribution included. */
   received: { authority: string; path: string; query: string }

@@ -28,6 +28,7 @@ function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy, invoi
       ...context,
       networks: context.assets.map(({ caip2 }) => caip2),
       provenCaller: (call) => provenCaller(context.proofs, call),
+      topUpPath: '/v1/credit/topup',
     })
     return {
       entitlements: [credit],

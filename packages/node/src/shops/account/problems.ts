@@ -1,4 +1,4 @@
-import { defineProblems, problemRow as row } from '@assay/till/kernel/problem'
+import { defineProblems, giveHints, problemRow as row } from '@assay/till/kernel/problem'
 
 export const accountProblems = defineProblems({
   dispute_refused: row(
@@ -19,4 +19,12 @@ export const accountProblems = defineProblems({
     'Nonce belongs to another mandate',
     'Use a separate nonce for each mandate; a mandate that was revoked stays revoked.',
   ),
+})
+
+giveHints({
+  mandate_unknown: 'Send the signed mandate to POST /v1/mandates first; the answer has its id. Nothing was charged.',
+  mandate_unconfirmed:
+    'Ask the owner to send it again to POST /v1/mandates in a request signed by the owner, or for a new one sent so. Nothing was charged.',
+  bond_unknown: 'GET /v1/credit/{wallet}/bonds lists them.',
+  proof_invalid: 'Get a fresh challenge from POST /v1/auth/challenge and sign it again.',
 })

@@ -1,23 +1,22 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
-import type { Attribution } from '../contract/paid-call.ts'
-import { isCoveredOrUnsigned } from '../proofs/index.ts'
-import type { FieldProblem, ReadQuery } from './query.ts'
+import { isCoveredOrUnsigned } from '@assay/till/proofs'
+import type { AttributionReader, FieldProblem } from '@assay/till/selling'
 
-const affiliateHeader = 'x-affiliate-id'
+export const affiliateHeader = 'x-affiliate-id'
 
 /**
  * Who brought the buyer, from `ref`, `aff` and X-Affiliate-ID. Two differing codes are refused: guessing would pay the
  * wrong one. A signed request always covers its query; a header it does not cover is ignored.
  */
-export function readAttribution(
-  given: ReadQuery['attribution'],
-  headers: ReadonlyMap<string, string>,
-  problems: FieldProblem[],
-): Attribution {
-  const header = isCoveredOrUnsigned(headers, affiliateHeader) ? headers.get(affiliateHeader) : undefined
-  const ref = oneWallet('query.ref', given.ref, problems)
-  const aff = oneWallet('query.aff', header === undefined ? given.aff : [...given.aff, header], problems)
-  return { ...(ref ? { ref } : {}), ...(aff ? { aff } : {}) }
+export const attributionReader: AttributionReader = {
+  fields: new Set(['ref', 'aff']),
+  read: (given, headers, problems) => {
+    const header = isCoveredOrUnsigned(headers, affiliateHeader) ? headers.get(affiliateHeader) : undefined
+    const named = (field: string) => given.flatMap(([name, value]) => (name === field ? [value] : []))
+    const ref = oneWallet('query.ref', named('ref'), problems)
+    const aff = oneWallet('query.aff', header === undefined ? named('aff') : [...named('aff'), header], problems)
+    return { ...(ref ? { ref } : {}), ...(aff ? { aff } : {}) }
+  },
 }
 
 function oneWallet(field: string, texts: readonly string[], problems: FieldProblem[]): Address | undefined {
