@@ -19,6 +19,8 @@ const sentences = [
   [/\bwhoever\b/, 'the caller, anyone who', isArchaic],
   [/\banew\b/, 'again', isArchaic],
   [/\ba moment ago\b/, 'recently', isArchaic],
+  [/\bof recently\b/, 'the last, the old, of the last hour', 'recently is an adverb'],
+  [/\b(to|for|from|with) who\b/, 'to the caller that, to the wallet that', isArchaic],
   [/\bthis very\b/, 'this, the same', isArchaic],
   [
     new RegExp(String.raw`\bof (its|their|our|your|my) own(?=\s*$|[^\w\s]| (${afterOwn})\b)`),

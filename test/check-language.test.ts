@@ -12,6 +12,8 @@ test.each([
   ["test('a worker has a database of its own', () => {", 'of its own'],
   ['/** Gives the wallet that signed. */', '/** gives'],
   ['-- What settled a payment is booked with it.', 'booked'],
+  ['// Not the keys of recently.', 'of recently'],
+  ['/** In its terms, for who paid by it. */', 'for who'],
   ['The amount lies outside what the offer states.', 'lies outside'],
   ['/** One look at a log. */', 'one look'],
   ['packages node src http front door.ts', 'door'],

@@ -13,7 +13,7 @@ const roundsMax = 3
 /** E1, E2: slow callers and endless bodies harm nobody else; `count` is slow connections. */
 export const proveHostileHarmless: Proof = async ({ count, say }) => {
   const node = await startChild('../test/promises/counted-node.ts')
-  // In a process of their own: opening thousands of connections holds up whoever does it longer than whoever takes them.
+  // In a separate process: opening thousands of connections keeps the client busy longer than the server.
   const hostile = await startChild('../test/promises/hostile-callers.ts')
   try {
     return await measure({ node, hostile }, count, say)

@@ -17,7 +17,7 @@ export async function checkChannels(scene: Scene): Promise<void> {
   const done = new Set(effects.map(({ order_id }) => order_id))
   const free = history.channels.calls.find(({ id, body }) => body !== undefined && !done.has(id))
   if (free) throw new Violation('promise 4', `${free.id} was answered and not sold`)
-  // In one statement: a job may post a claim while this looks.
+  // In one statement: a job may post a claim while this reads.
   const { rows } = await sql.query<Row>(
     `select n.network, c.id, charged_micro as charged, charged_micro - posted_micro - lost_micro as open,
        (select coalesce(sum(charge_micro), 0)::bigint from channel_sale s where s.network = c.network and s.channel_id = c.id) as sold,

@@ -73,7 +73,7 @@ test('an answer of the same second has the bytes that node:http would write, wit
   expect(third).toBe(of(2))
 })
 
-test('a connection that ends with the answer is told so by node:http, and spoils nothing for others', async () => {
+test('a connection that ends with the answer is reported by node:http, and spoils nothing for others', async () => {
   await exchange([get()], () => give('id-0', 'r=0', 0))
   const [closing] = await exchange([get('Connection: close\r\n')], () => give('id-1', 'r=1', 1))
   expect(closing).toContain('\r\nConnection: close\r\n')

@@ -67,7 +67,7 @@ function atSigner(keys: RemoteSigningKeys, database: Database): PrivateKeyStore 
 }
 
 function inDatabase(database: Database): PrivateKeyStore {
-  // They are read again with each look at the keyring, and a key takes longer to make than to read.
+  // They are read again with each read of the keyring, and a key takes longer to make than to read.
   const made = new Map<string, LocalSigningKey>()
   const keyOf = (d: string) => {
     const key = made.get(d) ?? privateKeyFromSeed(d)

@@ -35,7 +35,7 @@ begin
   if not pg_has_role(current_user, '${appRole}', 'member') then
     execute format('grant ${appRole} to %I', current_user);
   end if;
-  -- Written again, the rights of a schema make every session on the server plan each of its statements anew.
+  -- Written again, the rights of a schema make every session on the server plan each of its statements again.
   if not exists (select from pg_namespace n, aclexplode(n.nspacl) x
     where n.nspname = 'public' and x.grantee = '${appRole}'::regrole and x.privilege_type = 'USAGE')
   then
