@@ -56,7 +56,7 @@ export type CreditDeps = {
   /** Who signed this request: money moves, so nothing less will do. */
   provenCaller(call: PaidCall): Promise<CreditCaller>
   /** False: every price is set aside before its answer is prepared. */
-  promises?: boolean
+  chargesAfterPrepare?: boolean
 }
 
 const name = 'credit'
@@ -146,8 +146,8 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
     named: key !== undefined,
     ownName: keyOf(mandate, id) ?? id,
   }
-  if (parts.promises !== false && !call.route.commit && parts.hints.hasEnough(request))
-    return { ...hold, promise: request }
+  if (parts.chargesAfterPrepare !== false && !call.route.commit && parts.hints.hasEnough(request))
+    return { ...hold, chargeAfterPrepare: request }
   const drawn = await parts.draws.hold(request)
   parts.hints.saw(request, drawn)
   const draw = drawOf(request, drawn)
