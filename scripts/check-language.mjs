@@ -19,6 +19,8 @@ const sentences = [
   [/\bwhoever\b/, 'the caller, anyone who', isArchaic],
   [/\banew\b/, 'again', isArchaic],
   [/\ba moment ago\b/, 'recently', isArchaic],
+  [/\bof recently\b/, 'the last, the old, of the last hour', 'recently is an adverb'],
+  [/\b(to|for|from|with) who\b/, 'to the caller that, to the wallet that', isArchaic],
   [/\bthis very\b/, 'this, the same', isArchaic],
   [
     new RegExp(String.raw`\bof (its|their|our|your|my) own(?=\s*$|[^\w\s]| (${afterOwn})\b)`),
@@ -35,6 +37,14 @@ const sentences = [
     // A provider that lies says something false.
     /\blies (in the same way|on purpose)\b|\bprovider that lies\b/g,
   ],
+  [/bringers?/, 'referrer, submitter', isMetaphor],
+  [/\bwash(ed|ing)\b/, 'wash-traded, wash trading', isMetaphor],
+  [/\bvoices?\b/, 'weight, vote, rule', isMetaphor],
+  [/\bglances?\b/, 'header summary', isMetaphor],
+  [/\bfarewells?\b/, 'closing event', isMetaphor],
+  [/\bbreath(s|es?)?\b/, 'yield to the event loop, pulse, same transaction', isMetaphor],
+  [/\bearnest\b/, 'production, products', isArchaic],
+  [/\brest until ms\b|\brests_until\b|\bresting\b/, 'paused until, waits until', isMetaphor],
   [/\bmend(s|ed|ing)?\b/, 'repair, fix', isArchaic],
   [/\bdoors?\b/, 'HTTP app, listener', isMetaphor],
   [/\bgrounds?\b/, 'infrastructure', isMetaphor],

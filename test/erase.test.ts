@@ -31,7 +31,7 @@ async function live(owner: Address, { final = true } = {}): Promise<void> {
          q as (insert into match_query (id, payer, query, pages, asked_at) values ('q_' || $1, $2, 'secret', '[]', now())),
          s as (insert into matrix_screen (id, wallet, name, query, symbols, changed_at)
            values ('scr_' || md5($2), $2, 'mine', '{}', '{}', now())),
-         g as (insert into agent (subject, wallet, version, brought_by, created_at, updated_at) values ($2, $2, 1, '192.0.2.1', now(), now())),
+         g as (insert into agent (subject, wallet, version, submitted_by, created_at, updated_at) values ($2, $2, 1, '192.0.2.1', now(), now())),
          v as (insert into agent_version (subject, version, document, signer, declared_at) values ($2, 1, '{}', $2, now())),
          o as (insert into agent_signed (subject, sequence, version, document, received_at) values ($2, 1, 1, '{}', now())),
          b as (insert into agent_capability (capability, subject) values ('search', $2))

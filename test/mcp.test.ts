@@ -254,7 +254,7 @@ describe('a payment for a tool is not one for the HTTP request behind it', () =>
   })
 })
 
-test('the payment extension is used with who knows it, for tools and resources, and with nobody else', async () => {
+test('the payment extension is used with a client that knows it, for tools and resources, and with nobody else', async () => {
   const results: Result[] = []
   const tapped: typeof fetch = async (...given) => {
     const response = await fetch(...given)

@@ -29,7 +29,7 @@ const round = (wallets: readonly string[], part: number): FundingShare[] =>
     ]
   })
 
-/** Money sent to strangers with a voice, so that they seem to live on it; what a stranger has at stake counts as his own. */
+/** Money sent to strangers with weight, so that they seem to live on it; what a stranger has at stake counts as his own. */
 const sendToStrangers = (from: string, budgetUsd: number, eachOf: (bondUsd: number) => number) => {
   let left = budgetUsd
   return (strangers: readonly Staked[]): FundingShare[] =>

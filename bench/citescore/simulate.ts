@@ -8,7 +8,7 @@ import { authorityValue, usageValue } from '../../packages/node/src/shops/source
 import { areaUnderCurve, spearman } from '../../packages/node/src/shops/sources/score/rank-statistics.ts'
 import { type Citation, createTrustGraph } from '../../packages/node/src/shops/sources/score/trust-graph.ts'
 
-/** `seeds` are trusted by the operator; `bonded` hold 20 to 100 USD for a year. Nobody else has a voice. */
+/** `seeds` are trusted by the operator; `bonded` hold 20 to 100 USD for a year. Nobody else has any weight. */
 export type World = { agents: number; sources: number; citations: number; seeds: number; bonded: number; seed: number }
 
 /** An agent with its own bond. */
@@ -79,7 +79,7 @@ export function simulate(world: World, attacks: readonly Attack[]): Simulation {
   const names = quality.map((_, index) => `s${index}`)
   const weight = (agent: string) => {
     const number = agent.startsWith('h') ? Number(agent.slice(1)) : Number.POSITIVE_INFINITY
-    return number < world.seeds ? 1 : voice(bonds[number - world.seeds] ?? 0, 365)
+    return number < world.seeds ? 1 : bondedWeight(bonds[number - world.seeds] ?? 0, 365)
   }
   const strangers = bonds.map((bondUsd, n) => ({ agent: `h${world.seeds + n}`, bondUsd }))
   const base = authorities(honest, weight, names)
@@ -91,7 +91,7 @@ export function simulate(world: World, attacks: readonly Attack[]): Simulation {
   }
 }
 
-const voice = (bondUsd: number, ageDays: number, bondDays = ageDays, spentUsd = 0) =>
+const bondedWeight = (bondUsd: number, ageDays: number, bondDays = ageDays, spentUsd = 0) =>
   agentWeight({
     seed: false,
     clusterBondMicro: BigInt(Math.round(bondUsd * 1_000_000)),
@@ -153,7 +153,7 @@ type Honest = {
   strangers: readonly Staked[]
 }
 
-/** Citations that count, and voices, once funding was looked at: a cluster has one voice, and none for its own source. */
+/** Citations that count, and weights, once funding was read: a cluster shares one weight, and none for its own source. */
 function applyFunding(
   attack: Attack,
   { strangers, weight }: Honest,
@@ -196,7 +196,7 @@ function play(attack: Attack, world: World, before: Honest, next: () => number):
   }
   const holders = attack.clustered ? 1 : (attack.holders ?? attack.wallets)
   const [bond, spent] = [attack.bondUsd / holders, (attack.spentUsd ?? 0) / holders]
-  const bought = voice(bond, attack.ageDays, attack.bondDays, spent)
+  const bought = bondedWeight(bond, attack.ageDays, attack.bondDays, spent)
   const { weight: weightNow, isOwn } = applyFunding(attack, before, {
     holders,
     bondUsd: bond,
@@ -211,7 +211,7 @@ function play(attack: Attack, world: World, before: Honest, next: () => number):
   const topTenth = [...honestNow].sort((a, b) => b - a).slice(0, Math.floor(names.length / 10))
   return {
     attack,
-    // A bond comes back; what is lost is the toll on washed citations and the whole price of the others.
+    // A bond comes back; what is lost is the toll on wash-traded citations and the whole price of the others.
     costUsd:
       (attack.spentUsd ?? 0) +
       attack.ownCitations * netCostOfWashUsd +

@@ -5,7 +5,7 @@ export type KindResult = {
   kind: string
   paying: boolean
   requests: number
-  /** Answered as asked: 200, or 402 to who did not pay. */
+  /** Answered as asked: 200, or 402 to a caller that did not pay. */
   good: number
   p50: number
   p90: number

@@ -42,7 +42,7 @@ try {
   const found = await evaluate(
     {
       ...view,
-      breathe: async () => {},
+      yieldToEventLoop: async () => {},
       onProgress: (done, of) => process.stderr.write(`\r  day ${done} of ${of}   `),
       ...(options.choose ? { recipes: candidates } : {}),
     },

@@ -19,7 +19,7 @@ const sender = /^AssayMesh\/1\.0 \(\+(http:\/\/[^;]+);/
 export async function openWire(passes: Passes): Promise<Wire> {
   const server = http.createServer((request, response) => {
     const from = sender.exec(request.headers['user-agent'] ?? '')?.[1]
-    // A cut wire says nothing, as in earnest: the other end has to notice by itself.
+    // A cut wire says nothing, as in production: the other end has to notice by itself.
     if (!passes(from, wire.origin)) return
     if (wire.target === undefined) return void request.socket.destroy()
     const { hostname, port } = new URL(wire.target)

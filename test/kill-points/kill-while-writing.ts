@@ -3,7 +3,7 @@ import type { Database } from '../../packages/till/src/store/database.ts'
 
 export type Session = {
   pid: number
-  /** Of a node; false for the server's own processes and for who looks. */
+  /** Of a node; false for the server's own processes and for the observer. */
   ours: boolean
   state: string | null
   /** Its transaction has written something. */

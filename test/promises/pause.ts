@@ -118,7 +118,7 @@ async function buyAt(till: TillFixture, url: string): Promise<() => Promise<Resp
 type Delays = { asked: number[]; bought: number[] }
 
 /**
- * How long after the command it counted. For who asks, until the answer that showed it. For who buys, when the last
+ * How long after the command it counted. For a caller that asks, until the answer that showed it. For a buyer, when the last
  * request was sent that was still sold to, or the first that was sold to again: a sale that was begun is finished.
  */
 function delays(turns: readonly Turn[], rows: readonly Row[], on: boolean, faults: Faults): Delays {

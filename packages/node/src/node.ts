@@ -358,7 +358,7 @@ function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
     log,
     metrics,
     readiness: {
-      // Asked on every request, so it may not wait: the state of recently answers, and the gate itself reads again.
+      // Asked on every request, so it may not wait: it answers from the state read last, and the gate reads again.
       refusal: () => whilePaused(till.pauses.latest()?.get('sales')),
     },
     probe: () => infrastructure.store.database.query('select'),
@@ -374,7 +374,7 @@ function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
     }),
     findPeer: (method, path) => shops.map((shop) => shop.findPeer?.(method, path)).find((url) => url !== undefined),
   })
-  // Anyone who asks for the keys right after a change must not get those of recently.
+  // Anyone who asks for the keys right after a change must not get the old ones.
   infrastructure.keyring.onChange(() => app.clearSharedAnswers())
   return app
 }

@@ -10,7 +10,7 @@ const whyTexts = {
   no_such_bond: 'there is no such bond',
   ended: 'it was released or taken before; nothing is left of it',
   not_upheld:
-    'the ruling is not the attestation of a citation that was found to be washed by this wallet or its cluster',
+    'the ruling is not the attestation of a citation that was found to be wash-traded by this wallet or its cluster',
   more_than_left: 'that is more than is left of it',
   slashed_before: 'this ruling has taken from this bond before',
 } as const

@@ -9,7 +9,7 @@ const reader = (changes: Partial<HubReader> = {}): HubReader => ({
   after: 0,
   older: async () => [],
   gap: (from, to) => Buffer.from(`gap ${from}-${to};`),
-  farewell: (reason) => Buffer.from(`bye ${reason};`),
+  closingEvent: (reason) => Buffer.from(`bye ${reason};`),
   endsAtMs: Number.MAX_SAFE_INTEGER,
   ...changes,
 })
@@ -121,7 +121,7 @@ function pullAll(body: AsyncIterable<Uint8Array>) {
   return read
 }
 
-test('a farewell is said once to a reader that pulls, waiting or not', async () => {
+test('the closing event is sent once to a reader that pulls, waiting or not', async () => {
   const hub = hubOf()
   let closed = 0
   const onClose = () => {

@@ -15,7 +15,7 @@ export type HubReader = {
   /** Events `from` to `to` were left out. */
   gap(from: number, to: number): Buffer
   /** Says why it is over; the last thing sent. */
-  farewell(reason: string): Buffer
+  closingEvent(reason: string): Buffer
   endsAtMs: number
   onClose?(): void
 }
@@ -49,7 +49,7 @@ const done: Step = { done: true, value: undefined }
 export function createReader(given: HubReader, bufferMax: number, leave: () => void): Reader {
   const backlog = createBacklog(given, bufferMax)
   let greeted = false
-  let farewell: Buffer | undefined
+  let closing: Buffer | undefined
   let over = false
   let waiting: ((step: Step) => void) | undefined
 
@@ -71,11 +71,11 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
       greeted = true
       return { done: false, value: given.greeting }
     }
-    const ready = (backlog.replaying() && !farewell && (await backlog.replay())) || backlog.take()
+    const ready = (backlog.replaying() && !closing && (await backlog.replay())) || backlog.take()
     if (ready) return { done: false, value: ready }
-    if (farewell) {
+    if (closing) {
       close()
-      return { done: false, value: farewell }
+      return { done: false, value: closing }
     }
     if (over) return done
     return new Promise((resolve) => {
@@ -83,7 +83,7 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
     })
   }
   const pull: Reader['pull'] = (callback, fail) => {
-    const ready = greeted && !over && !farewell && !backlog.replaying()
+    const ready = greeted && !over && !closing && !backlog.replaying()
     if (!ready) return void next().then(callback).catch(fail)
     const value = backlog.take()
     if (value) callback({ done: false, value })
@@ -95,7 +95,7 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
     topicsKey: given.topics === undefined ? '' : [...given.topics].sort().join(' '),
     endsAtMs: given.endsAtMs,
     offer: (chunk) => {
-      if (!chunk || over || farewell) return
+      if (!chunk || over || closing) return
       if (waiting && backlog.isPresent(chunk)) return give({ done: false, value: chunk.bytes })
       if (!backlog.add(chunk) || !waiting) return
       const value = backlog.take()
@@ -103,14 +103,14 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
     },
     beat: (value) => give({ done: false, value }),
     end: (reason) => {
-      if (over || farewell) return
-      farewell = given.farewell(reason)
+      if (over || closing) return
+      closing = given.closingEvent(reason)
       const resolve = waiting
       if (!resolve) return
       waiting = undefined
       // Closed first: anyone who pulls asks for the next piece while it receives this one, and would receive it twice.
       close()
-      resolve({ done: false, value: farewell })
+      resolve({ done: false, value: closing })
     },
     [Symbol.asyncIterator]: () => ({ next, return: async () => endAfter(close) }),
   }

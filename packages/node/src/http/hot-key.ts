@@ -32,10 +32,10 @@ const kinds: Record<string, Kind> = {
 
 const spellingsMax = 512
 
-export type Glance = (method: string, target: string, rawHeaders: readonly string[]) => HeaderSummary
+export type ReadHeaderSummary = (method: string, target: string, rawHeaders: readonly string[]) => HeaderSummary
 
 /** A flood is made of one request over and over: comparing it with the one before costs less than reading it again. */
-export function createHeaderGlance(): Glance {
+export function createSummaryReader(): ReadHeaderSummary {
   const read = createHeaderReader()
   let last: { method: string; target: string; rawHeaders: readonly string[]; seen: HeaderSummary } | undefined
   return (method, target, rawHeaders) => {
@@ -53,7 +53,7 @@ function areEqual(some: readonly string[], others: readonly string[]): boolean {
 }
 
 /** Header names arrive in few spellings, so each is classified once; the memory of spellings is bounded. */
-function createHeaderReader(): Glance {
+function createHeaderReader(): ReadHeaderSummary {
   const spellings = new Map<string, Kind>()
   const kindOf = (name: string): Kind => {
     const known = spellings.get(name)

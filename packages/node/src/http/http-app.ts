@@ -10,7 +10,7 @@ import type { ResponseSigner } from '@assay/till/signing'
 import { createAuthorities } from './authority.ts'
 import { clientAddress } from './client-address.ts'
 import { type Handled, handleRequest, type Passage, type Readiness } from './handle.ts'
-import { createHeaderGlance } from './hot-key.ts'
+import { createSummaryReader } from './hot-key.ts'
 import { createLimiter, demoLimits, type LimitConfig, productionLimits } from './limits.ts'
 import { createLoad, defaultLoad, type LoadConfig } from './load.ts'
 import { createRegistry, type Registry } from './registry.ts'
@@ -92,7 +92,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const trustedHops = config.trustProxy ?? 0
   const bytesMax = config.hotBytesMax ?? defaultHotBytes
   const shared = createSharedAnswers({ clock, log, metrics, limiter, readiness, requestId, trustedHops, bytesMax })
-  const glance = createHeaderGlance()
+  const readSummary = createSummaryReader()
 
   const handle = (request: PlainRequest): Promise<PlainResponse> =>
     traced(metrics, 'request', { method: request.method }, (set) => answer(request, set))
@@ -100,7 +100,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const answer = async (request: PlainRequest, set: SetAttributes): Promise<PlainResponse> => {
     const startedMs = clock.monotonicMs()
     shared.flush()
-    const seen = glance(request.method, request.target, request.rawHeaders)
+    const seen = readSummary(request.method, request.target, request.rawHeaders)
     const address = clientAddress(request.remoteAddress, seen.forwardedFor, trustedHops)
     const bucket = limiter.bucketOf(address)
     const exchange = openExchange(requestId(seen.requestId), request.method, authorities.fallback.name)

@@ -5,7 +5,7 @@ import { isStream } from '@assay/till/selling'
 import { clientAddress } from './client-address.ts'
 import type { Handled, Readiness } from './handle.ts'
 import { createHotAnswers, hotBody, type Tally } from './hot-answers.ts'
-import { createHeaderGlance } from './hot-key.ts'
+import { createSummaryReader } from './hot-key.ts'
 import type { Limiter } from './limits.ts'
 import type { RouteDeclaration } from './route.ts'
 import type { SharedResponse } from './write-shared.ts'
@@ -39,7 +39,7 @@ const logEveryMs = 1_000
 export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
   const { clock, limiter, readiness } = deps
   const hot = createHotAnswers(deps.bytesMax)
-  const glance = createHeaderGlance()
+  const readSummary = createSummaryReader()
   const tallies = new Map<string, Tally>()
   let loggedAtMs = clock.monotonicMs()
 
@@ -61,7 +61,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
 
   return {
     find: (method, target, rawHeaders, peer) => {
-      const seen = glance(method, target, rawHeaders)
+      const seen = readSummary(method, target, rawHeaders)
       if (seen.key === undefined) return undefined
       const nowMs = clock.monotonicMs()
       const answer = hot.get(seen.key, nowMs)

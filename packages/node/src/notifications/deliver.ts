@@ -63,7 +63,7 @@ export async function deliverDue(deps: DeliveryDeps, signal?: AbortSignal): Prom
 
 const classOf = ({ kind, failing_since }: Due): DeliveryClass => (failing_since === null ? kind : `${kind}_failing`)
 
-/** The oldest delivery of each endpoint that is not busy and does not rest; the longest due of each deliveryClass. */
+/** The oldest delivery of each endpoint that is neither busy nor waiting; the longest due of each deliveryClass. */
 async function readDue({ database, clock }: DeliveryDeps, busy: readonly string[]): Promise<Due[]> {
   while ((await fanOut(database, clock.nowMs())) > 0);
   const { rows } = await database.query<Due>(
@@ -74,7 +74,7 @@ async function readDue({ database, clock }: DeliveryDeps, busy: readonly string[
          from notification_delivery d
          join notification_endpoint p on p.id = d.endpoint and p.state = 'active'
          join notification_event e on e.id = d.event_id
-         where d.state = 'pending' and d.due_at <= $1 and p.rests_until <= $1 and d.endpoint <> all($2)
+         where d.state = 'pending' and d.due_at <= $1 and p.waits_until <= $1 and d.endpoint <> all($2)
          order by d.endpoint, d.due_at, d.id) due) ranked
      where place <= $3 order by place`,
     [new Date(clock.nowMs()), busy, Math.max(...Object.values(places))],

@@ -59,7 +59,7 @@ test('while a webhook hangs, others get what happens meanwhile, and it gets one 
   expect((await delivery.deliveries(quick)).map(({ state }) => state)).toEqual(['sent', 'sent', 'sent'])
   const [first, ...rest] = await delivery.deliveries(slow)
   expect(first).toEqual({ state: 'pending', attempts: 1, last_status: 'http 500' })
-  // It rests as a whole: nothing of its backlog is tried on an endpoint that has just failed.
+  // It waits as a whole: nothing of its backlog is tried on an endpoint that has just failed.
   expect(rest.map(({ attempts }) => attempts)).toEqual([0, 0])
 })
 

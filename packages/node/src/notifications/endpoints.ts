@@ -43,7 +43,7 @@ export async function addEndpoint(deps: EndpointDeps, wallet: Address, kind: Kin
       `insert into notification_endpoint (id, wallet, kind, target, state, created_at, changed_at)
        values ($1, $2, $3, $4, 'pending', $5, $5)
        on conflict (id) do update set state = 'pending', reason = '', challenge = notification_endpoint.challenge + 1,
-         challenge_due = true, code_tries = 0, failing_since = null, rests_until = '-infinity', changed_at = $5`,
+         challenge_due = true, code_tries = 0, failing_since = null, waits_until = '-infinity', changed_at = $5`,
       [id, wallet, kind, target, now],
     )
     return id

@@ -14,7 +14,7 @@ export async function readDeliveryStatus(sql: Sql, nowMs: number) {
     ),
     sql.query<{ kind: string; waiting: bigint; oldest_due_at: Date | null; sent_day: bigint; dead_day: bigint }>(
       `select p.kind, count(*) filter (where d.state = 'pending') as waiting,
-         min(d.due_at) filter (where d.state = 'pending' and d.due_at <= $1 and p.state = 'active' and p.rests_until <= $1)
+         min(d.due_at) filter (where d.state = 'pending' and d.due_at <= $1 and p.state = 'active' and p.waits_until <= $1)
            as oldest_due_at,
          count(*) filter (where d.state = 'sent' and d.ended_at > $2) as sent_day,
          count(*) filter (where d.state = 'dead' and d.ended_at > $2) as dead_day
@@ -27,11 +27,11 @@ export async function readDeliveryStatus(sql: Sql, nowMs: number) {
       target: string
       state: string
       failing_since: Date
-      rests_until: Date
+      waits_until: Date
       last_status: string | null
       waiting: bigint
     }>(
-      `select p.id, p.kind, p.target, p.state, p.failing_since, p.rests_until, p.last_status,
+      `select p.id, p.kind, p.target, p.state, p.failing_since, p.waits_until, p.last_status,
          (select count(*) from notification_delivery d where d.endpoint = p.id and d.state = 'pending') as waiting
        from notification_endpoint p where p.failing_since is not null order by p.failing_since, p.id limit $1`,
       [failingMax],
@@ -66,7 +66,7 @@ export async function blockTarget(
   })
 }
 
-/** Deliveries that were given up are due again, and their endpoints rest no longer. Paused endpoints stay paused. */
+/** Deliveries that were given up are due again, and their endpoints wait no longer. Paused endpoints stay paused. */
 export async function retryDead(
   database: Database,
   endpoint: string | undefined,
@@ -81,7 +81,7 @@ export async function retryDead(
        returning d.endpoint`,
       [endpoint ?? null, new Date(nowMs)],
     )
-    await tx.query(`update notification_endpoint set rests_until = '-infinity' where id = any($1)`, [
+    await tx.query(`update notification_endpoint set waits_until = '-infinity' where id = any($1)`, [
       [...new Set(rows.map((row) => row.endpoint))],
     ])
     if (rows.length > 0) await audit(tx, 'notifications.retry', endpoint ?? 'all', act)

@@ -47,7 +47,7 @@ export async function recordOutcome(deps: RecordDeps, due: Due, outcome: Outcome
   const failingMs = nowMs - failingSince.getTime()
   const pauses = outcome.status === 'gone' || (!sent && failingMs > failingMsMax) ? 'failing' : undefined
   const dead = !sent && (due.attempts + 1 >= attemptsMax || outcome.status === 'rejected' || pauses !== undefined)
-  const restMs = sent ? 0 : Math.min(Math.max(failingMs, firstRetryMs), hourMs)
+  const pauseMs = sent ? 0 : Math.min(Math.max(failingMs, firstRetryMs), hourMs)
   await database.transaction(async (tx) => {
     await tx.query(
       `update notification_delivery set last_status = $2, state = $3, due_at = $4,
@@ -55,11 +55,11 @@ export async function recordOutcome(deps: RecordDeps, due: Due, outcome: Outcome
       [due.id, status, sent ? 'sent' : dead ? 'dead' : 'pending', new Date(nowMs + retryMs(due.attempts)), now],
     )
     await tx.query(
-      `update notification_endpoint set last_status = $2, last_at = $3, failing_since = $4, rests_until = $6,
+      `update notification_endpoint set last_status = $2, last_at = $3, failing_since = $4, waits_until = $6,
          state = case when $5::text is null then state else 'paused' end,
          reason = coalesce($5, reason), changed_at = case when $5::text is null then changed_at else $3 end
        where id = $1 and state = 'active'`,
-      [due.endpoint, status, now, sent ? null : failingSince, pauses ?? null, new Date(nowMs + restMs)],
+      [due.endpoint, status, now, sent ? null : failingSince, pauses ?? null, new Date(nowMs + pauseMs)],
     )
     if (pauses !== undefined)
       await tx.query(

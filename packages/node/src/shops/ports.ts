@@ -88,8 +88,8 @@ export const transparencyLog = shopPort<OpenedLog>('transparency_log')
 /** The logs and witnesses that peers of the mesh announce, and the only way to reach them. */
 export const peerLogs = shopPort<PeerLogs>('peer_logs')
 
-/** Who earns from a payment `id`, and whether its citation was found to be washed: SQL over the tables of the shop that offers it. */
-export type SaleShares = { creatorsSql(id: string): string; washedSql(id: string): string }
+/** Who earns from a payment `id`, and whether its citation was found to be wash-traded: SQL over the tables of the shop that offers it. */
+export type SaleShares = { creatorsSql(id: string): string; washTradedSql(id: string): string }
 export const saleShares = shopPort<SaleShares>('sale_shares')
 
 /** Puts down what creators get of a sale, and gives the ledger lines that carry it. In the transaction of the sale. */
@@ -102,7 +102,7 @@ export type CreatorShares = (
 export const creatorShares = shopPort<CreatorShares>('creator_shares')
 
 /** Wallets that earn from having brought the payer of `id`, as SQL. */
-export const saleReferrers = shopPort<{ walletsSql(id: string): string }>('sale_bringers')
+export const saleReferrers = shopPort<{ walletsSql(id: string): string }>('sale_referrers')
 
 /** What `wallet` spent with the operator, as SQL; null if nothing. Kept up with each sale, so nobody adds up payments. */
 export const walletSpending = shopPort<{ microSql(wallet: string): string }>('wallet_spending')

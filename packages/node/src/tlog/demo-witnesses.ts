@@ -9,7 +9,7 @@ import { witnessStore } from './witness-store.ts'
 
 const names = ['witness.test/first', 'witness.test/second']
 
-/** A demo node brings its own witnesses, which check like any other; in earnest they belong to somebody else. */
+/** A demo node brings its own witnesses, which check like any other; in production they belong to somebody else. */
 export async function openDemoWitnesses(
   deps: { database: Database; clock: Clock; rng: Rng },
   tree: Pick<TransparencyLog, 'origin' | 'firstKey' | 'keyStatements'>,

@@ -6,8 +6,8 @@ export type Health = {
   /** In a row. */
   failures: number
   /** It is not asked before this, unless nobody else is left. */
-  restUntilMs: number
-  restMs: number
+  pausedUntilMs: number
+  pauseMs: number
   /** Its answers differed from what enough others said: until then others are asked first. */
   doubtedUntilMs: number
   doubtMs: number
@@ -17,19 +17,19 @@ export const newHealth = (nowMs: number): Health => ({
   latencyMs: undefined,
   measuredAtMs: nowMs,
   failures: 0,
-  restUntilMs: Number.NEGATIVE_INFINITY,
-  restMs: 0,
+  pausedUntilMs: Number.NEGATIVE_INFINITY,
+  pauseMs: 0,
   doubtedUntilMs: Number.NEGATIVE_INFINITY,
   doubtMs: 0,
 })
 
 const failuresMax = 3
-const restMsMin = 1_000
-const restMsMax = 60_000
+const pauseMsMin = 1_000
+const pauseMsMax = 60_000
 const doubtMsMin = 10_000
 const doubtMsMax = 600_000
-/** After this long without a failure the next rest is short again. */
-const restResetMs = 120_000
+/** After this long without a failure the next pause is short again. */
+const pauseResetMs = 120_000
 /** A slower answer counts for more than a faster one: who is slow now and then is asked last. */
 const [risingWeight, fallingWeight] = [0.5, 0.25]
 /** Measured while it was slow for a time that is over: the next good answer counts alone. */
@@ -41,23 +41,23 @@ export function afterAnswer(health: Health, ms: number, nowMs: number): Health {
   return { ...afterAnyAnswer(health, nowMs), latencyMs: before + (ms - before) * weight }
 }
 
-/** An answer ends a rest; how long it took says nothing where it depends on what was asked. */
+/** An answer ends a pause; how long it took says nothing where it depends on what was asked. */
 export const afterAnyAnswer = (health: Health, nowMs: number): Health => ({
   ...health,
   measuredAtMs: nowMs,
   failures: 0,
-  restUntilMs: Math.min(health.restUntilMs, nowMs),
+  pausedUntilMs: Math.min(health.pausedUntilMs, nowMs),
 })
 
-/** No answer, or none that helps. Three in a row, or a limit that it names itself, and it rests. */
+/** No answer, or none that helps. Three in a row, or a limit that it names itself, and it is paused. */
 export function afterFailure(health: Health, nowMs: number, limit?: { retryAfterMs: number | undefined }): Health {
   const failures = health.failures + 1
   const failed = { ...health, failures, measuredAtMs: nowMs }
-  // What was asked before the rest may still fail during it.
-  if (isResting(health, nowMs) || (failures < failuresMax && limit === undefined)) return failed
-  const longer = nowMs - health.restUntilMs > restResetMs ? restMsMin : health.restMs * 2
-  const restMs = Math.min(restMsMax, Math.max(restMsMin, longer, limit?.retryAfterMs ?? 0))
-  return { ...failed, restMs, restUntilMs: nowMs + restMs }
+  // What was asked before the pause may still fail during it.
+  if (isPaused(health, nowMs) || (failures < failuresMax && limit === undefined)) return failed
+  const longer = nowMs - health.pausedUntilMs > pauseResetMs ? pauseMsMin : health.pauseMs * 2
+  const pauseMs = Math.min(pauseMsMax, Math.max(pauseMsMin, longer, limit?.retryAfterMs ?? 0))
+  return { ...failed, pauseMs, pausedUntilMs: nowMs + pauseMs }
 }
 
 const overtakenMsMax = 10_000
@@ -68,18 +68,18 @@ export function afterOvertaken(health: Health, ms: number): Health {
 }
 
 export function afterContradiction(health: Health, nowMs: number): Health {
-  const longer = nowMs - health.doubtedUntilMs > restResetMs ? doubtMsMin : health.doubtMs * 2
+  const longer = nowMs - health.doubtedUntilMs > pauseResetMs ? doubtMsMin : health.doubtMs * 2
   const doubtMs = Math.min(doubtMsMax, Math.max(doubtMsMin, longer))
   return { ...health, doubtMs, doubtedUntilMs: nowMs + doubtMs }
 }
 
-export const isResting = (health: Health, nowMs: number): boolean => nowMs < health.restUntilMs
+export const isPaused = (health: Health, nowMs: number): boolean => nowMs < health.pausedUntilMs
 
 const unknownLatencyMs = 120
 
 /** Those with the lower rank are asked first. */
 export function rankOf(health: Health, nowMs: number): number {
-  if (isResting(health, nowMs)) return 2e9 + health.restUntilMs - nowMs
+  if (isPaused(health, nowMs)) return 2e9 + health.pausedUntilMs - nowMs
   const doubted = nowMs < health.doubtedUntilMs ? 1e9 : 0
   return doubted + health.failures * 1e6 + (health.latencyMs ?? unknownLatencyMs)
 }
@@ -99,5 +99,5 @@ const illLatencyMs = 1_000
 /** Whether it is time to ask an endpoint that was not asked lately, so that it can take its turn again. */
 export function isProbeDue(health: Health, nowMs: number): boolean {
   const ill = health.failures > 0 || (health.latencyMs ?? 0) > illLatencyMs
-  return nowMs - health.measuredAtMs > (ill ? Math.max(probeIllMs, health.restMs) : probeWellMs)
+  return nowMs - health.measuredAtMs > (ill ? Math.max(probeIllMs, health.pauseMs) : probeWellMs)
 }

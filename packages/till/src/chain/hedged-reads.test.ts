@@ -94,7 +94,7 @@ test('an agreed answer takes two operators, not three calls', async () => {
   expect(asked().reduce((sum, count) => sum + count)).toBe(2)
 })
 
-test('an endpoint that is well again gets its turn after its rest', async () => {
+test('an endpoint that is well again gets its turn after its pause', async () => {
   let nowMs = 0
   // No third opinion, however busy the machine is.
   const clock = { ...systemClock, monotonicMs: () => nowMs, sleep: () => new Promise<void>(() => {}) }
@@ -257,7 +257,7 @@ test('a refusal decides only where enough operators refuse alike', async () => {
   }
 })
 
-test('two URLs of one operator have one voice', async () => {
+test('two URLs of one operator have one vote', async () => {
   const second = await startRpcProxy(async (method) => (method === 'eth_call' ? '0x01' : answers[method]), '127.0.0.1')
   const third = await startRpcProxy(async (method) => (method === 'eth_call' ? '0x01' : answers[method]), '127.0.0.1')
   try {

@@ -10,7 +10,7 @@ export const isHeavy = ({ method }: RpcCall): boolean => heavyMethods.has(method
 /** One JSON-RPC endpoint, named by its host. Rejects with RpcRefusal when it answered with an error, otherwise when it did not answer. */
 export type RpcEndpoint = { readonly name: string; send(calls: readonly RpcCall[]): Promise<unknown[]> }
 
-/** Who runs an endpoint. URLs at one host are one upstream, however many ports, keys or paths there are: together they have one voice. */
+/** Who runs an endpoint. URLs at one host are one upstream, however many ports, keys or paths there are: together they have one vote. */
 export const operatorOf = ({ name }: Pick<RpcEndpoint, 'name'>): string => name.toLowerCase().replace(/:\d+$/, '')
 
 /**
@@ -62,6 +62,6 @@ export type Rpc = {
   collect<T>(method: string, params: readonly unknown[], decide: Decide<T>): Promise<T | undefined>
   /** How many operators must agree on an answer. */
   readonly quorum: number
-  /** For what is asked of all of them. One that rests after failures rejects `send` at once; `ask` tries all the same. */
+  /** For what is asked of all of them. One that is paused after failures rejects `send` at once; `ask` tries all the same. */
   readonly endpoints: readonly (RpcEndpoint & { ask: RpcEndpoint['send'] })[]
 }

@@ -10,7 +10,7 @@ import {
   afterFailure,
   afterOvertaken,
   type Health,
-  isResting,
+  isPaused,
   newHealth,
 } from './endpoint-health.ts'
 import { isHeavy, operatorOf, type RpcCall, type RpcEndpoint, RpcRateLimited, RpcRefusal } from './rpc.ts'
@@ -25,7 +25,7 @@ export type WatchOptions = {
   metrics?: Metrics
 }
 
-/** An endpoint whose answers are measured. `send` rejects at once while it rests; `ask` asks all the same. */
+/** An endpoint whose answers are measured. `send` rejects at once while it is paused; `ask` asks all the same. */
 export type WatchedEndpoint = RpcEndpoint & {
   readonly operator: string
   health(): Health
@@ -47,12 +47,12 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   const { vet, requireChain } = createVetting(endpoint, options, () => void budget.take(1, true))
 
   const fail = (error?: unknown) => {
-    const { reason, rest } = failureOf(error)
-    const wasResting = isResting(health, clock.monotonicMs())
-    health = afterFailure(health, clock.monotonicMs(), rest)
-    if (wasResting || !isResting(health, clock.monotonicMs())) return
-    metrics.count('rpc_endpoint_rests', { endpoint: endpoint.name, reason })
-    log.warn({ endpoint: endpoint.name, reason, ms: health.restMs }, 'an RPC endpoint rests')
+    const { reason, limit } = failureOf(error)
+    const wasPaused = isPaused(health, clock.monotonicMs())
+    health = afterFailure(health, clock.monotonicMs(), limit)
+    if (wasPaused || !isPaused(health, clock.monotonicMs())) return
+    metrics.count('rpc_endpoint_pauses', { endpoint: endpoint.name, reason })
+    log.warn({ endpoint: endpoint.name, reason, ms: health.pauseMs }, 'an RPC endpoint is paused')
   }
 
   const sent = (calls: readonly RpcCall[]) =>
@@ -66,8 +66,8 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     if (!budget.take(calls.length + (isProven ? 1 : 0), isUrgent)) {
       metrics.count('rpc_over_budget', { endpoint: endpoint.name })
       // Asked last until there is room again; it did nothing wrong.
-      const restUntilMs = clock.monotonicMs() + budget.waitMs(calls.length)
-      health = { ...health, restUntilMs: Math.max(health.restUntilMs, restUntilMs) }
+      const pausedUntilMs = clock.monotonicMs() + budget.waitMs(calls.length)
+      health = { ...health, pausedUntilMs: Math.max(health.pausedUntilMs, pausedUntilMs) }
       throw new ChainUnreadable(`${endpoint.name} has had its calls of this minute`)
     }
     const startedMs = clock.monotonicMs()
@@ -102,8 +102,8 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     operator: operatorOf(endpoint),
     health: () => health,
     send: (calls) =>
-      isResting(health, clock.monotonicMs())
-        ? Promise.reject(new ChainUnreadable(`${endpoint.name} rests after failures`))
+      isPaused(health, clock.monotonicMs())
+        ? Promise.reject(new ChainUnreadable(`${endpoint.name} is paused after failures`))
         : ask(calls),
     ask,
     probe: () => {
@@ -122,12 +122,12 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   }
 }
 
-/** Why an endpoint did not answer, and the rest that it needs where it said so. */
-function failureOf(error: unknown): { reason: string; rest?: { retryAfterMs: number | undefined } } {
-  if (error instanceof WrongChain) return { reason: 'wrong_chain', rest: { retryAfterMs: wrongChainRestMs } }
-  if (error instanceof RpcRateLimited) return { reason: 'rate_limited', rest: { retryAfterMs: error.retryAfterMs } }
+/** Why an endpoint did not answer, and for how long to leave it alone where it said so. */
+function failureOf(error: unknown): { reason: string; limit?: { retryAfterMs: number | undefined } } {
+  if (error instanceof WrongChain) return { reason: 'wrong_chain', limit: { retryAfterMs: wrongChainPauseMs } }
+  if (error instanceof RpcRateLimited) return { reason: 'rate_limited', limit: { retryAfterMs: error.retryAfterMs } }
   if (error instanceof RpcRefusal && isRateLimit(error))
-    return { reason: 'rate_limited', rest: { retryAfterMs: undefined } }
+    return { reason: 'rate_limited', limit: { retryAfterMs: undefined } }
   return { reason: 'no_answer' }
 }
 
@@ -135,7 +135,7 @@ function failureOf(error: unknown): { reason: string; rest?: { retryAfterMs: num
 const isRateLimit = ({ code, message }: RpcRefusal) =>
   code === 429 || /rate.?limit|too many requests|request limit|throughput|quota|capacity/i.test(message)
 
-const wrongChainRestMs = 60_000
+const wrongChainPauseMs = 60_000
 
 /** The endpoint answers for another chain. */
 class WrongChain extends ChainUnreadable {

@@ -24,7 +24,7 @@ export type VoucherHold = {
   transaction?: Hex
 }
 
-export const voucherOf = (hold: Hold): VoucherHold => hold.promise as VoucherHold
+export const voucherOf = (hold: Hold): VoucherHold => hold.chargeAfterPrepare as VoucherHold
 
 /** The channel after the sale. */
 export const soldRecord = ({ record, chargeMicro, signedMicro, signature }: VoucherHold): ChannelRecord => ({

@@ -42,11 +42,11 @@ export type Hold = {
   /** The sale is known by it where postings of the capture carry it. */
   callId?: string
   /**
-   * Nothing is set aside, for the caller evidently has the price: it is taken with the answer, or the capture says why not.
-   * What is to be taken then, for the port alone.
+   * What the capture charges once the answer is prepared, for the port alone. Nothing is set aside, for the balance
+   * evidently covers the price; if it no longer does, the capture says why.
    */
-  promise?: object
-  /** What the capture will move; absent where no money moves, or while it is promised. */
+  chargeAfterPrepare?: object
+  /** What the capture will move; absent where no money moves, or before a charge after prepare. */
   draw?: Draw
   /** True where the caller gave the call a name, so that its answer is kept to be given again. */
   named?: boolean

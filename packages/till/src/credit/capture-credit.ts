@@ -9,23 +9,23 @@ export type CaptureDeps = { clock: Clock; hints: BalanceHints }
 export const drawOf = ({ amountMicro }: DrawRequest, { outcome, network, leftMicro }: DrawOutcome): Draw | undefined =>
   outcome === 'held' && network !== null ? { network, amountMicro, leftMicro: leftMicro ?? 0n } : undefined
 
-/** What was set aside is taken and posted in one statement, what was promised in another; its postings are the caller's. */
+/** What was set aside is taken and posted in one statement, charges after prepare in another; its postings are the caller's. */
 export async function captureCredit(deps: CaptureDeps, tx: Tx, held: readonly HeldCall[]): Promise<CaptureOutcome[]> {
   const nowMs = deps.clock.nowMs()
   const outcomes = new Array<CaptureOutcome>(held.length)
   const setAside: HeldCall[] = []
-  const promises: { place: number; request: DrawRequest }[] = []
+  const later: { place: number; request: DrawRequest }[] = []
   for (const [place, one] of held.entries())
-    if (one.hold.promise) promises.push({ place, request: one.hold.promise as DrawRequest })
+    if (one.hold.chargeAfterPrepare) later.push({ place, request: one.hold.chargeAfterPrepare as DrawRequest })
     else {
       setAside.push(one)
       outcomes[place] = { status: 'captured', ...(one.hold.draw ? { draw: one.hold.draw } : {}) }
     }
   if (setAside.length > 0) await captureDraws(tx, nowMs, setAside)
-  if (promises.length === 0) return outcomes
-  const requests = promises.map(({ request }) => request)
+  if (later.length === 0) return outcomes
+  const requests = later.map(({ request }) => request)
   const drawn = await takeDraws(tx, nowMs, requests)
-  for (const [index, { place, request }] of promises.entries())
+  for (const [index, { place, request }] of later.entries())
     outcomes[place] = outcomeOf(deps, request, drawn[index] as DrawOutcome)
   return outcomes
 }

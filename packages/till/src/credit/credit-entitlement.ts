@@ -58,7 +58,7 @@ export type CreditDeps = {
   /** Where credit is paid in: named to a caller who has too little. */
   topUpPath: string
   /** False: every price is set aside before its answer is prepared. */
-  promises?: boolean
+  chargesAfterPrepare?: boolean
 }
 
 const name = 'credit'
@@ -148,8 +148,8 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
     named: key !== undefined,
     ownName: keyOf(mandate, id) ?? id,
   }
-  if (parts.promises !== false && !call.route.commit && parts.hints.hasEnough(request))
-    return { ...hold, promise: request }
+  if (parts.chargesAfterPrepare !== false && !call.route.commit && parts.hints.hasEnough(request))
+    return { ...hold, chargeAfterPrepare: request }
   const drawn = await parts.draws.hold(request)
   parts.hints.saw(request, drawn)
   const draw = drawOf(request, drawn)

@@ -30,7 +30,10 @@ export type Asked = {
 }
 
 /** The credit port on a real database; who signs is the party that a test says. */
-export function openTestCredit(db: Pick<TestDatabase, 'database'>, given: { clock?: Clock; promises?: boolean } = {}) {
+export function openTestCredit(
+  db: Pick<TestDatabase, 'database'>,
+  given: { clock?: Clock; chargesAfterPrepare?: boolean } = {},
+) {
   const clock = given.clock ?? systemClock
   const { database } = db
   const callers = new WeakMap<PaidCall, CreditCaller>()
@@ -41,7 +44,7 @@ export function openTestCredit(db: Pick<TestDatabase, 'database'>, given: { cloc
     networks: [base, dollar, polygon],
     provenCaller: async (call) => callers.get(call) as CreditCaller,
     topUpPath: '/topup',
-    promises: given.promises ?? false,
+    chargesAfterPrepare: given.chargesAfterPrepare ?? false,
   })
   const signed = (asked: Asked): PaidCall => {
     const call = callOf(asked)

@@ -35,7 +35,7 @@ export function createEntitledSales(deps: GateDeps) {
   const sellAlone = async (item: ReadyCall) => (await run([item]))[0] as SaleOutcome
   return {
     sell(item: ReadyCall): Promise<SaleOutcome> {
-      const draws = item.hold.promise || item.hold.draw !== undefined
+      const draws = item.hold.chargeAfterPrepare || item.hold.draw !== undefined
       const selling = draws && !item.call.route.commit ? plain.submit(item) : sellAlone(item)
       return selling.catch((error: unknown) => afterLostCommit(deps, item, error))
     },

@@ -120,7 +120,7 @@ describe('a caller who recently had enough credit', () => {
   const plenty = 100_000n
   let rich: ReturnType<typeof openTestCredit>
   beforeAll(() => {
-    rich = openTestCredit(db, { promises: true })
+    rich = openTestCredit(db, { chargesAfterPrepare: true })
   })
   const known = async () => {
     const wallet = randomWallet()

@@ -78,7 +78,7 @@ export async function serveHeld(deps: GateDeps, sales: EntitledSales, held: Held
 }
 
 async function releaseHold(deps: GateDeps, { port, hold }: HeldCall): Promise<void> {
-  if (hold.promise) return
+  if (hold.chargeAfterPrepare) return
   await port
     .release(hold.holdId)
     .catch((failure: unknown) => deps.log.warn({ hold: hold.holdId, error: String(failure) }, 'hold not released'))
@@ -89,7 +89,7 @@ async function releaseHold(deps: GateDeps, { port, hold }: HeldCall): Promise<vo
  * is final buys as always.
  */
 async function isBeyondCap(deps: GateDeps, { call, port, hold }: HeldCall): Promise<boolean> {
-  const draws = port.name === 'credit' && (hold.promise || hold.draw !== undefined)
+  const draws = port.name === 'credit' && (hold.chargeAfterPrepare || hold.draw !== undefined)
   const { priceMicro: amountMicro } = call
   // Also where the route is revocable: a draw is not undone with the payment that brought the credit.
   if (!draws || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: false }))) return false
@@ -109,7 +109,7 @@ async function prepareForCaller(call: PaidCall, account: Address, callId: string
 
 /** A hold that sets something aside finds a call of the same name; a promise has not looked for one yet. */
 async function earlierInstead({ call, port, hold }: HeldCall, error: unknown): Promise<NotHeld> {
-  const earlier = hold.promise && hold.named ? await port.describe(call) : undefined
+  const earlier = hold.chargeAfterPrepare && hold.named ? await port.describe(call) : undefined
   if (earlier === undefined) throw error
   return earlier as NotHeld
 }

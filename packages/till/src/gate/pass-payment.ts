@@ -48,7 +48,7 @@ export async function passEnvelope(
   envelope: PaymentEnvelope,
   refusal?: Invalid,
 ): Promise<GateOutcome> {
-  const read = readPayment(deps, call, inItsAsset(deps, envelope))
+  const read = readPayment(deps, call, resolveNetwork(deps, envelope))
   if ('kind' in read) return read
   // A proof beside a payment adds nothing, but one that speaks for somebody else means that the caller is mistaken.
   if (addressesNamed(call.headers).some((address) => address !== read.payment.payer))
@@ -65,8 +65,8 @@ export async function passEnvelope(
   return problem ? { kind: 'refused', problem } : sellAnswer(deps, purchase)
 }
 
-/** On the wire a payment names chain and asset. One in a further dollar of ours is of that dollar from here on. */
-function inItsAsset({ chains }: Pick<GateDeps, 'chains'>, envelope: PaymentEnvelope): PaymentEnvelope {
+/** A payment names chain and asset; from here on one in a further dollar names the network of that dollar. */
+function resolveNetwork({ chains }: Pick<GateDeps, 'chains'>, envelope: PaymentEnvelope): PaymentEnvelope {
   const { network, asset } = envelope
   // Nobody names our own keys: `chains` would find them.
   if (network.includes('/')) return { ...envelope, network: '' }

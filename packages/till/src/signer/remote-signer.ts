@@ -23,8 +23,8 @@ export type RemoteSigner = {
 
 /** After so many failures in a row it is not asked again for a while, so that what waits for it fails at once. */
 const failuresMax = 3
-const restMsMin = 1_000
-const restMsMax = 30_000
+const pauseMsMin = 1_000
+const pauseMsMax = 30_000
 
 /** Wallets whose keys are at a signer over mutual TLS: this process never has them. */
 export async function openRemoteSigner(deps: RemoteSignerDeps): Promise<RemoteSigner> {
@@ -59,8 +59,8 @@ function checked(
 
 function withBreaker({ exchange, clock, log, metrics }: RemoteSignerDeps) {
   let failures = 0
-  let restMs = restMsMin
-  let restUntilMs = 0
+  let pauseMs = pauseMsMin
+  let pausedUntilMs = 0
   const failed = (reason: string) => {
     failures += 1
     if (failures >= failuresMax) {
@@ -68,13 +68,13 @@ function withBreaker({ exchange, clock, log, metrics }: RemoteSignerDeps) {
         metrics.count('alarms', { alarm: 'signer_unavailable' })
         log.error({ reason }, 'the signer does not answer; payouts and settlements of our own wallets wait')
       }
-      restUntilMs = clock.monotonicMs() + restMs
-      restMs = Math.min(restMs * 2, restMsMax)
+      pausedUntilMs = clock.monotonicMs() + pauseMs
+      pauseMs = Math.min(pauseMs * 2, pauseMsMax)
     }
     return new Error(`the signer does not answer: ${reason}`)
   }
   return async (method: 'GET' | 'POST', path: string, body?: string): Promise<unknown> => {
-    if (clock.monotonicMs() < restUntilMs) throw new Error('the signer does not answer; it is asked again soon')
+    if (clock.monotonicMs() < pausedUntilMs) throw new Error('the signer does not answer; it is asked again soon')
     const answer = await traced(metrics, 'signer', { path }, () =>
       exchange({ method, path, ...(body === undefined ? {} : { body }) }),
     ).catch((error: unknown) => {
@@ -82,7 +82,7 @@ function withBreaker({ exchange, clock, log, metrics }: RemoteSignerDeps) {
     })
     if (answer.code >= 500) throw failed(`HTTP ${answer.code}`)
     failures = 0
-    restMs = restMsMin
+    pauseMs = pauseMsMin
     const value = parseJson(answer.body)
     if (answer.code === 200) return value
     const refusal = refusalSchema.safeParse(value)

@@ -13,7 +13,7 @@ export type SigningKeysAtSigner = {
 }
 
 /** While it does not answer, nobody waits for it: what cannot be signed fails at once. */
-const restMs = 1_000
+const pauseMs = 1_000
 
 /** Keys for answers and for the log that are at a signer over mutual TLS: this process never has them. */
 export function openSigningKeys(
@@ -22,17 +22,17 @@ export function openSigningKeys(
 ): SigningKeysAtSigner {
   const ask = signerExchange(connection)
   const exchange = syncExchange(connection)
-  let restUntilMs = Number.NEGATIVE_INFINITY
+  let pausedUntilMs = Number.NEGATIVE_INFINITY
 
   const fetchSignature = (x: string, bytes: Uint8Array): Buffer => {
-    if (clock.monotonicMs() < restUntilMs) throw new Error('the signer does not answer; it is asked again soon')
+    if (clock.monotonicMs() < pausedUntilMs) throw new Error('the signer does not answer; it is asked again soon')
     const body = JSON.stringify({ x, bytes: Buffer.from(bytes).toString('base64') })
     try {
       const { code, body: text } = exchange.post(signerPaths.signBytes, body)
       if (code !== 200) throw new Error(`HTTP ${code}: ${text.slice(0, 200)}`)
       return Buffer.from(signBytesAnswerSchema.parse(JSON.parse(text)).signature, 'hex')
     } catch (error) {
-      restUntilMs = clock.monotonicMs() + restMs
+      pausedUntilMs = clock.monotonicMs() + pauseMs
       metrics.count('alarms', { alarm: 'signer_unavailable' })
       log.error({ error: String(error) }, 'the signer did not sign; answers cannot be given')
       throw error

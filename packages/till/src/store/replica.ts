@@ -9,7 +9,7 @@ import { sqlStateOf, wasRefusedByServer } from './errors.ts'
 const markEveryMs = 200
 const marksMax = 512
 /** After the replica could not be reached, the primary answers alone for this long. */
-const restMs = 2_000
+const pauseMs = 2_000
 const readOnlyTransaction = '25006'
 
 export type ReplicaOptions = {
@@ -81,13 +81,13 @@ export function openReplica(options: ReplicaOptions): Replica {
     ...clientConfig(options.target, options.settings),
     max: options.poolSize,
     idleTimeoutMillis: 60_000,
-    connectionTimeoutMillis: restMs,
+    connectionTimeoutMillis: pauseMs,
   })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const seenBy = new WeakMap<pg.PoolClient, Seen>()
   const written = followPrimary(primary, clock)
-  let restUntilMs = Number.NEGATIVE_INFINITY
+  let pausedUntilMs = Number.NEGATIVE_INFINITY
   let reachable = true
 
   const askPosition = async (client: pg.PoolClient): Promise<Seen> => {
@@ -113,7 +113,7 @@ export function openReplica(options: ReplicaOptions): Replica {
   }
 
   const rest = (error: unknown): void => {
-    restUntilMs = clock.monotonicMs() + restMs
+    pausedUntilMs = clock.monotonicMs() + pauseMs
     if (reachable)
       log.warn({ error: (error as Error).message }, 'the replica cannot be used; the primary answers its reads')
     reachable = false
@@ -125,7 +125,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     values?: readonly unknown[],
   ): Promise<QueryResult<Row>> => {
     written.ask()
-    if (clock.monotonicMs() < restUntilMs || written.newest() === undefined)
+    if (clock.monotonicMs() < pausedUntilMs || written.newest() === undefined)
       return primary.query<Row>(statement, values)
     let client: pg.PoolClient | undefined
     try {

@@ -29,7 +29,7 @@ export type Answered = {
   challenges: Json[]
   /** What was settled for this answer. */
   paymentResponse: unknown
-  /** The same in the words of the Payment scheme, for who paid by it. */
+  /** The same in the terms of the Payment scheme, for a caller that paid by it. */
   receipt: string | undefined
   /** Enough to check later that this node gave this answer. */
   signature: Record<string, string>

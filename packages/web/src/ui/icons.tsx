@@ -39,7 +39,7 @@ export const Balance = () => (
   </svg>
 )
 
-/** Cartouches of hallmarks: a shield for who signed, an octagon for what was paid, an oval for when. */
+/** Cartouches of hallmarks: a shield for the signer, an octagon for what was paid, an oval for when. */
 export const ShieldMark = () => (
   <svg
     viewBox="0 0 40 40"

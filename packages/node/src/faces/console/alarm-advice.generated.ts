@@ -29,7 +29,7 @@ export const alarmAdvice: Readonly<Record<string, string>> = {
   wallet_used_elsewhere:
     'Its key is in use somewhere else, or stolen. Give the node its own wallets.',
   rpc_wrong_chain:
-    'Correct its URL. It has no voice until it answers for the right one.',
+    'Correct its URL. It has no vote until it answers for the right one.',
   screening_list_broken:
     'The log has the reason. Put a whole file in its place; no restart is needed.',
   account_frozen:

@@ -133,7 +133,7 @@ export function firstPurchase(routes: readonly RouteDeclaration[]): string {
   const plain = paidRoutes(routes).filter(
     ({ path, access }) => !path.includes(':') && access.kind === 'paid' && access.price.kind === 'fixed',
   )
-  const earnest = plain.filter((route) => !route.id.startsWith('sandbox.'))
+  const products = plain.filter((route) => !route.id.startsWith('sandbox.'))
   const byPrice = (a: RouteDeclaration, b: RouteDeclaration) => (cost(a) < cost(b) ? -1 : cost(a) > cost(b) ? 1 : 0)
-  return ([...earnest].sort(byPrice)[0] ?? plain[0])?.path ?? '/'
+  return ([...products].sort(byPrice)[0] ?? plain[0])?.path ?? '/'
 }

@@ -22,7 +22,7 @@ const all: readonly Prompt[] = [
     tools: ['tokens_check', 'tokens_report'],
     write: ({ address }) =>
       `Who controls the token ${address}, and what could they do to a holder?\n\n` +
-      '1. Call tokens_check (free). State the verdict, each power with who holds it, and each flag. A fact that is UNKNOWN ' +
+      '1. Call tokens_check (free). State the verdict, each power with its holder, and each flag. A fact that is UNKNOWN ' +
       'is not a good sign: say what could not be read.\n' +
       `2. If the verdict is not LOCKED, or the user has much at stake, offer tokens_report. ${paying}\n` +
       '3. Name the block that the answer was read at.',

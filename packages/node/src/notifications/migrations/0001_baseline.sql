@@ -27,7 +27,7 @@ create table notification_endpoint (
   code_tries integer not null default 0,
   failing_since timestamptz,
   -- Nothing is sent before: an endpoint that fails waits longer and longer, with all its deliveries.
-  rests_until timestamptz not null default '-infinity',
+  waits_until timestamptz not null default '-infinity',
   last_status text,
   last_at timestamptz,
   created_at timestamptz not null,

@@ -23,7 +23,7 @@ export type TestIdentity = IdentityDeps & { moveTo(ms: number): void }
 /** As where all shops are open. */
 export const allEvidence: EvidenceSql = {
   ...shares,
-  bringersSql: referrers.walletsSql,
+  referrersSql: referrers.walletsSql,
   disputesSql: disputes.countSql,
 }
 

@@ -16,7 +16,7 @@ import { declareShop, type OpenShop, type Shop, type ShopContext } from '../shop
 import { declarationRoutes } from './agents/declaration-routes.ts'
 import { expireVersions } from './agents/expire-versions.ts'
 import { agentRoutes } from './agents/routes.ts'
-import { newestDeclarationMs, nodeBringer, takeDeclaration } from './agents/signed-declarations.ts'
+import { newestDeclarationMs, nodeSubmitter, takeDeclaration } from './agents/signed-declarations.ts'
 import { agentChangedChannel, registeredSql, saveScores, walletsWithAgents } from './agents/store.ts'
 import { agentWriteRoutes } from './agents/write-routes.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -65,7 +65,7 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
     )
     context.ports.offer(registeredAgents, { registeredSql })
     context.ports.offer(agentDeclarations, {
-      take: (value, via) => takeDeclaration(deps, value, nodeBringer(via)),
+      take: (value, via) => takeDeclaration(deps, value, nodeSubmitter(via)),
       newestMs: () => newestDeclarationMs(deps.database),
     })
     // The document of the node itself names its keys.
@@ -131,8 +131,8 @@ function evidenceOf(ports: ShopContext['ports']): EvidenceSql {
   const shares = () => ports.find(saleShares) ?? noEvidence
   return {
     creatorsSql: (id) => shares().creatorsSql(id),
-    washedSql: (id) => shares().washedSql(id),
-    bringersSql: (id) => ports.find(saleReferrers)?.walletsSql(id) ?? noEvidence.bringersSql(id),
+    washTradedSql: (id) => shares().washTradedSql(id),
+    referrersSql: (id) => ports.find(saleReferrers)?.walletsSql(id) ?? noEvidence.referrersSql(id),
     disputesSql: (wallet) => ports.find(upheldDisputes)?.countSql(wallet) ?? noEvidence.disputesSql(wallet),
   }
 }

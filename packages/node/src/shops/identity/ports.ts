@@ -17,14 +17,14 @@ export type IdentityPorts = {
 }
 
 export type EvidenceSql = SaleShares & {
-  bringersSql(id: string): string
+  referrersSql(id: string): string
   disputesSql(wallet: string): string
 }
 
 export const noEvidence: EvidenceSql = {
   creatorsSql: () => 'null::text[]',
-  washedSql: () => 'null::boolean',
-  bringersSql: () => `'{}'::text[]`,
+  washTradedSql: () => 'null::boolean',
+  referrersSql: () => `'{}'::text[]`,
   disputesSql: () => '0',
 }
 

@@ -2,7 +2,7 @@ import { tokenize } from '../match/index.ts'
 import type { Classifier } from './classify.ts'
 import type { ClusterNode } from './clusters.ts'
 
-/** One search that was paid for, with who asked: wallets of one cluster are one agent. */
+/** One search that was paid for, with the agent that asked: wallets of one cluster are one agent. */
 export type PaidSearch = { agent: string; bonded: boolean; query: string }
 
 /** Exact figures of one topic in one bucket. They never leave the node without noise. */

@@ -65,7 +65,7 @@ export async function openStream(
     after: place.after,
     older: async (after) => (await eventsAfter(deps.database, after, pageSize, clusters)).map(toHubEvent),
     gap: (from, to) => gapText(deps, from, to, 'slow_reader'),
-    farewell: (reason) => endText(deps, reason),
+    closingEvent: (reason) => endText(deps, reason),
     endsAtMs: Date.parse(subscription.until_at),
     onClose: seat.close,
   })

@@ -251,30 +251,30 @@ function qualityJob(deps: MatrixDeps, loading: () => boolean): TillJob {
 
 /** A few files at a time: each takes the thread for a moment, and none is waited for. */
 function bulkJob(deps: MatrixDeps, loading: () => boolean): TillJob {
-  let restUntilMs = Number.NEGATIVE_INFINITY
+  let pausedUntilMs = Number.NEGATIVE_INFINITY
   return {
     name: 'matrix.bulk',
     intervalMs: 15_000,
     work: async () => {
-      if (loading() || deps.clock.monotonicMs() < restUntilMs) return
+      if (loading() || deps.clock.monotonicMs() < pausedUntilMs) return
       const made = await recordBulkFiles(deps, feedIds, bulkFilesAtOnce)
-      if (made === 0) restUntilMs = deps.clock.monotonicMs() + bulkRestMs
+      if (made === 0) pausedUntilMs = deps.clock.monotonicMs() + bulkPauseMs
     },
   }
 }
 
 const bulkFilesAtOnce = 6
 /** Files come a few times a day. */
-const bulkRestMs = 60_000
+const bulkPauseMs = 60_000
 
 async function measureQuality(deps: MatrixDeps): Promise<void> {
   await deps.fileCache.refresh(deps.database)
   const view = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
-  const breathe = async () => {
+  const yieldToEventLoop = async () => {
     deps.stopping.throwIfAborted()
     await deps.clock.sleep(50)
   }
-  const documents = await qualityOf(view, feedIds, { daysMax: qualityDaysMax, breathe })
+  const documents = await qualityOf(view, feedIds, { daysMax: qualityDaysMax, yieldToEventLoop })
   for (const [feed, document] of documents) await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
 }
 

@@ -10,7 +10,7 @@ import { findPeer, type PeerRow } from './store.ts'
 export type Silence = {
   /**
    * Another node got no answer from these: a reason to go and ask them, and nothing more. If this node is one of them, it
-   * announces itself to who said so.
+   * announces itself to the node that said so.
    */
   heard(dids: readonly string[], from?: string): Promise<void>
   /** This node got no answer from one that had answered before: it and a few peers hear of it now, and others from them. */

@@ -30,7 +30,7 @@ export type Board = {
 
 /** Older than this it is read again; after our own change, sooner. */
 const freshMs = 1_000
-const restMs = 50
+const pauseMs = 50
 const outsideBand = 'The price is outside the premium band, in which alone the vault sells.'
 
 type Known = {
@@ -66,7 +66,7 @@ export function createBoard(deps: OptionDeps): Board {
   }
   const read = async () => {
     const age = known === undefined ? Number.POSITIVE_INFINITY : deps.clock.monotonicMs() - known.atMs
-    if (age > freshMs || (dirty && age > restMs)) {
+    if (age > freshMs || (dirty && age > pauseMs)) {
       reading ??= load().finally(() => {
         reading = undefined
       })

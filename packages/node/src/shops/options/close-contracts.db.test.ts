@@ -254,10 +254,10 @@ test('a sale to an own wallet at a higher price does not raise what the vault pa
   const { symbol } = await held(180)
   await order(stranger, symbol, 120, 2)
   expect(await sell(me, symbol, 120)).toMatchObject({ quantity: 2, paidMicro: usd(160), laterMicro: usd(80) })
-  const washed = await positionOf(stranger, symbol)
-  const { totalMicro } = await bidFor(exchange.deps, washed, 2)
+  const washTraded = await positionOf(stranger, symbol)
+  const { totalMicro } = await bidFor(exchange.deps, washTraded, 2)
   expect(totalMicro).toBe(usd(160))
-  const closing = { bidId: 'washed', positionId: washed, holder: stranger, quantity: 2, totalMicro }
+  const closing = { bidId: 'wash_traded', positionId: washTraded, holder: stranger, quantity: 2, totalMicro }
   expect(await closeContracts(exchange.deps, closing)).toMatchObject({ left: 0, paidMicro: usd(160) })
   expect(await locked(symbol)).toBe(usd(80))
 })

@@ -261,27 +261,27 @@ test('a sale whose price is others’ money counts with what the node keeps: not
   expect(await points(70)).toBe(0n)
 })
 
-test('what a wallet spent gives it a voice before its payments are final, and what it got back takes it away', async () => {
+test('what a wallet spent gives it weight before its payments are final, and what it got back takes it away', async () => {
   const one = sale(0x95, 400_000_000n)
   await db.database.query(
     `insert into citing_agent (agent, cluster, first_seen_at) values ($1, $1, now() - interval '2 years')`,
     [wallet(0x95)],
   )
-  const voice = async () => {
+  const weight = async () => {
     await db.database.transaction((tx) => refreshWeights(tx, new Date(), undefined, spending.microSql))
     const found = await db.database.query<{ weight: number }>('select weight from citing_agent where agent = $1', [
       wallet(0x95),
     ])
     return found.rows[0]?.weight
   }
-  expect(await voice()).toBe(0)
+  expect(await weight()).toBe(0)
   await reward(one)
-  expect(await voice()).toBeCloseTo(0.4 ** 1.5, 9)
+  expect(await weight()).toBeCloseTo(0.4 ** 1.5, 9)
   await reverse(one, 100_000_000n)
-  expect(await voice()).toBeCloseTo(0.3 ** 1.5, 9)
+  expect(await weight()).toBeCloseTo(0.3 ** 1.5, 9)
   const other = sale(0x95, 100_000_000n)
   await reward(other)
-  expect(await voice()).toBeCloseTo(0.4 ** 1.5, 9)
+  expect(await weight()).toBeCloseTo(0.4 ** 1.5, 9)
   await reverse(other, other.amountMicro, 'reorg')
-  expect(await voice()).toBeCloseTo(0.3 ** 1.5, 9)
+  expect(await weight()).toBeCloseTo(0.3 ** 1.5, 9)
 })

@@ -70,7 +70,7 @@ describe('what is a token', () => {
     await expect(evaluated([delegated])).rejects.toMatchObject({ code: 'integrity' })
   })
 
-  test('R22: an endpoint on another chain, or one that does not answer, has no voice', async () => {
+  test('R22: an endpoint on another chain, or one that does not answer, has no vote', async () => {
     const panel = async (endpoints: RpcEndpoint[]) =>
       (
         await createVetter({

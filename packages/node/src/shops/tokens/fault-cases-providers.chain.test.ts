@@ -245,7 +245,7 @@ describe('logs', () => {
 })
 
 describe('operators', () => {
-  test('R16: endpoints of one operator have one voice together, so they cannot outvote another', async () => {
+  test('R16: endpoints of one operator have one vote together, so they cannot outvote another', async () => {
     const vetted = (endpoints: RpcEndpoint[]) =>
       createVetter({
         endpoints,

@@ -262,7 +262,7 @@ test(`no fault makes an answer cleaner (${faultSets} fault sets)`, { timeout: 60
         else if (outcome.verdict === truth.verdict) tally.same += 1
         else tally.unknown += 1
         expect(cleanerThan(outcome, truth)).toEqual([])
-        // Two honest voices of three outvote any liar.
+        // Two honest votes of three outvote any liar.
         if (setting !== 'one liar of three') return
         expect(typeof outcome === 'object' && outcome.verdict).toBe(truth.verdict)
         tally.outvoted += 1

@@ -68,7 +68,7 @@ function withWallet(facts: TokenFacts, questions: Questions, wallet: Address) {
 }
 
 const say = (answer: Answer, why: string): Capability => ({ answer, why })
-const unread: Condition = { level: 'unknown', referrers: [] }
+const unread: Condition = { level: 'unknown', enablers: [] }
 
 const said = (facts: TokenFacts, scope: ScopeName, wanted: boolean, of: Membership | undefined): Condition =>
   of === undefined ? unread : saidOf(facts, scope, wanted, of)

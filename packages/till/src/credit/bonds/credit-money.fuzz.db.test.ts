@@ -58,7 +58,7 @@ const anyCommand: fc.Arbitrary<Command> = fc.oneof(
 
 /** One wallet, one mandate of it, and what is known to have gone in and out. */
 function openWallet(owner: Address, delegate: Address, mandate: string) {
-  const testCredit = openTestCredit(db, { promises: true })
+  const testCredit = openTestCredit(db, { chargesAfterPrepare: true })
   const landed: { id: string; micro: bigint }[] = []
   const sums = { inMicro: 0n, drawnMicro: 0n, refundedMicro: 0n, slashedMicro: 0n }
   const bonds: string[] = []
@@ -71,13 +71,13 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
     const wasRevoked = revoked
     const held = await testCredit.hold(asked)
     if (held.status !== 'held') return
-    if (held.promise) {
+    if (held.chargeAfterPrepare) {
       if ((await testCredit.capture(held, asked)) !== 'captured') return
       sums.drawnMicro += command.micro
       promised += 1
     }
     expect(command.kind === 'mandated' && wasRevoked, 'drawn under a revoked mandate').toBe(false)
-    if (held.promise) return
+    if (held.chargeAfterPrepare) return
     if (command.end === 'void') await testCredit.port.release(held.holdId)
     if (command.end !== 'capture') return
     const taken = await testCredit.capture(held, asked).then(

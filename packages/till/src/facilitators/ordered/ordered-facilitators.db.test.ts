@@ -111,7 +111,7 @@ test.each([
   },
 )
 
-test('one that was heard of recently is not asked again', async () => {
+test('one that answered recently is not asked again', async () => {
   const ordered = list(first(), second())
   await ordered.settle(newPayment(), alive())
   nowMs += 5_000

@@ -97,8 +97,8 @@ export function createOrderedFacilitators(given: readonly Facilitator[], deps: O
 function usable(deps: OrderedDeps, members: readonly Member[]): Member[] {
   const nowMs = deps.clock.monotonicMs()
   for (const member of members)
-    if (member.health.restUntilMs !== undefined && member.health.restUntilMs <= nowMs) probe(deps, member)
-  return members.filter(({ health }) => health.restUntilMs === undefined)
+    if (member.health.pausedUntilMs !== undefined && member.health.pausedUntilMs <= nowMs) probe(deps, member)
+  return members.filter(({ health }) => health.pausedUntilMs === undefined)
 }
 
 /** What was heard of a facilitator is good for so long. */
@@ -114,7 +114,7 @@ const askMsMax = 2_000
 async function answers(deps: OrderedDeps, member: Member): Promise<boolean> {
   if (deps.clock.monotonicMs() - member.heardAtMs < heardMs) return true
   await ask(deps, member, askMsMax)
-  return member.health.restUntilMs === undefined
+  return member.health.pausedUntilMs === undefined
 }
 
 function probe(deps: OrderedDeps, member: Member): void {
@@ -142,13 +142,13 @@ async function ask(deps: OrderedDeps, member: Member, msMax: number): Promise<vo
 
 function note(deps: OrderedDeps, member: Member, next: FacilitatorHealth): void {
   const { name } = member.facilitator
-  const rested = member.health.restUntilMs !== undefined
-  const rests = next.restUntilMs !== undefined
+  const wasPaused = member.health.pausedUntilMs !== undefined
+  const isPaused = next.pausedUntilMs !== undefined
   member.health = next
   member.heardAtMs = deps.clock.monotonicMs()
-  deps.metrics.gauge('facilitator_healthy', rests ? 0 : 1, { facilitator: name })
-  if (rests === rested) return
-  if (rests) deps.log.warn({ facilitator: name }, 'a facilitator gets no payments until it answers again')
+  deps.metrics.gauge('facilitator_healthy', isPaused ? 0 : 1, { facilitator: name })
+  if (isPaused === wasPaused) return
+  if (isPaused) deps.log.warn({ facilitator: name }, 'a facilitator gets no payments until it answers again')
   else deps.log.info({ facilitator: name }, 'a facilitator answers again')
 }
 

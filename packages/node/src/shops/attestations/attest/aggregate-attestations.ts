@@ -48,7 +48,7 @@ async function takeNew(database: Database, now: Date): Promise<Row[]> {
   return rows
 }
 
-/** What was washed earned what it earned, and is no citation. */
+/** A wash-traded citation keeps what it earned and does not count. */
 async function countUsage(database: Database, rows: readonly Row[]): Promise<void> {
   await database.query(
     `insert into source_usage as u (domain, citations, earned_micro)

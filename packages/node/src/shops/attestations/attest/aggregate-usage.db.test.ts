@@ -8,7 +8,7 @@ const world = await useSourceWorld()
 
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 
-test('washed citations and quotes by those with nothing at stake leave the usage of a source as it was', async () => {
+test('wash-traded citations and quotes by those with nothing at stake leave the usage of a source as it was', async () => {
   const { database } = world.db
   const domain = 'quoted.com'
   await registerSource(world.deps, { domain, wallet: '0x1111111111111111111111111111111111111111' })

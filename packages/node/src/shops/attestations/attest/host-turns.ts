@@ -22,10 +22,10 @@ export function createHostTurns(options: HostTurnOptions): HostTurns {
     for (const [host, line] of lines) if (line.waiting === 0 && line.nextAtMs <= clock.monotonicMs()) lines.delete(host)
   }
   const turn = async <T>(host: string, line: Line, askedAtMs: number, work: () => Promise<T>): Promise<T> => {
-    const restMs = line.nextAtMs - clock.monotonicMs()
+    const waitMs = line.nextAtMs - clock.monotonicMs()
     // Checked before the request: the caller of one that waited this long is about to give up.
-    if (clock.monotonicMs() + Math.max(restMs, 0) - askedAtMs > waitMsMax) throw busy(host)
-    if (restMs > 0) await clock.sleep(restMs)
+    if (clock.monotonicMs() + Math.max(waitMs, 0) - askedAtMs > waitMsMax) throw busy(host)
+    if (waitMs > 0) await clock.sleep(waitMs)
     try {
       return await work()
     } finally {

@@ -3,7 +3,7 @@ import type { Sql } from '@assay/till/store/database'
 
 type TestRuling = { wallet: Address; wash?: readonly string[]; checked?: boolean }
 
-/** A citation of a wallet, as it is after the chain was read: washed by default. */
+/** A citation of a wallet, as it is after the chain was read: wash-traded by default. */
 export async function insertTestRuling(
   sql: Sql,
   id: string,

@@ -12,14 +12,14 @@ const [wallet, friend, stranger] = ['1', '2', '3'].map((digit) => `0x${digit.rep
   Address,
 ]
 
-test('a ruling counts against a wallet that had a part in a washed citation, or shares its cluster with one that had', async () => {
-  await insertTestRuling(db.database, 'washed', { wallet })
+test('a ruling counts against a wallet that had a part in a wash-traded citation, or shares its cluster with one that had', async () => {
+  await insertTestRuling(db.database, 'wash_traded', { wallet })
   await insertTestRuling(db.database, 'clean', { wallet, wash: [] })
   await insertTestRuling(db.database, 'open', { wallet, checked: false })
   await insertTestRuling(db.database, 'of-others', { wallet: stranger })
   await insertTestRuling(db.database, 'of-a-friend', { wallet: friend })
   const upheld = async () => {
-    const names = ['washed', 'any words', 'clean', 'open', 'of-others', 'of-a-friend']
+    const names = ['wash_traded', 'any words', 'clean', 'open', 'of-others', 'of-a-friend']
     const held = await db.database.transaction(async (tx) => {
       const outcomes: boolean[] = []
       for (const name of names) outcomes.push(await isUpheldAgainst(tx, name, wallet))
@@ -27,10 +27,10 @@ test('a ruling counts against a wallet that had a part in a washed citation, or 
     })
     return names.filter((_, place) => held[place])
   }
-  expect(await upheld()).toEqual(['washed'])
+  expect(await upheld()).toEqual(['wash_traded'])
   await db.owner.query(
     'insert into citing_agent (agent, cluster, first_seen_at) values ($1, $2, now()), ($2, $2, now())',
     [wallet, friend],
   )
-  expect(await upheld()).toEqual(['washed', 'of-a-friend'])
+  expect(await upheld()).toEqual(['wash_traded', 'of-a-friend'])
 })

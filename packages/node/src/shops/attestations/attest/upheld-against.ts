@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Tx } from '@assay/till/store/database'
 
 /**
- * Whether a citation was checked against the chain, found to be washed, and the wallet had a part in it: it signed,
+ * Whether a citation was checked against the chain, found to be wash-traded, and the wallet had a part in it: it signed,
  * paid or was paid, or has the same owner as one who did.
  */
 export async function isUpheldAgainst(tx: Tx, attestationId: string, wallet: Address): Promise<boolean> {

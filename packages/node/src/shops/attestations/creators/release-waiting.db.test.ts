@@ -116,7 +116,7 @@ test('shares that expire pay what their payer owes since a reorg, once for all o
   expect(await owedTo(db.database, accounts.credit(network, payer))).toBe(BigInt(expired) * 4_500n - 6_000n)
 })
 
-test('a payment refunded after its share was released or had expired is taken from who has the share by then', async () => {
+test('a payment refunded after its share was released or had expired is taken from the account that has the share by then', async () => {
   await prove('late.test', 'file')
   await cite([{ domain: 'late.test', registrable: 'late.test' }])
   // Another one waits in the same account of the books: it must stay whole.

@@ -8,7 +8,7 @@ type Agent = { agent: string; cluster: string; by_funding: boolean }
 type Move = { agent: string; cluster: string }
 
 /**
- * Makes one cluster of all wallets that live on the same money: they share one voice, and citations of their own pages
+ * Makes one cluster of all wallets that live on the same money: they share one weight, and citations of their own pages
  * are removed from the books. Returns how many wallets changed their cluster.
  */
 export async function applyClusters(deps: FundingDeps): Promise<number> {

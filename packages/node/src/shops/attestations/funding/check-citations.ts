@@ -32,9 +32,9 @@ export async function checkCitations(
   deps: FundingDeps,
   flows: FlowsSeen,
   upToMs: number,
-): Promise<{ checked: number; washed: number }> {
+): Promise<{ checked: number; washTraded: number }> {
   const cited = await takeUnchecked(deps, upToMs)
-  if (cited.length === 0) return { checked: 0, washed: 0 }
+  if (cited.length === 0) return { checked: 0, washTraded: 0 }
   const wallets = cited.flatMap(({ agent, payer, wallets: paid }) => [agent, payer, ...paid])
   const clusters = await fundingClusters(deps.database, wallets)
   const cluster = (wallet: Address) => clusters.get(wallet) ?? wallet
@@ -46,9 +46,9 @@ export async function checkCitations(
       signs: [...signsOf(one, wallet, cluster, flows), ...(flooded.has(one.id) ? (['burst'] as const) : [])],
     })),
   )
-  const washed = verdicts.filter(({ signs }) => signs.length > 0)
-  await store(deps, cited, washed)
-  return { checked: cited.length, washed: washed.length }
+  const washTraded = verdicts.filter(({ signs }) => signs.length > 0)
+  await store(deps, cited, washTraded)
+  return { checked: cited.length, washTraded: washTraded.length }
 }
 
 async function takeUnchecked({ database }: FundingDeps, upToMs: number): Promise<Cited[]> {
@@ -144,9 +144,13 @@ export function isFlood(recent: readonly { registrable: string; created_at: Date
 
 type Verdict = { one: Cited; wallet: Address | undefined; signs: readonly Sign[] }
 
-async function store({ database, clock, settings }: FundingDeps, cited: readonly Cited[], washed: readonly Verdict[]) {
+async function store(
+  { database, clock, settings }: FundingDeps,
+  cited: readonly Cited[],
+  washTraded: readonly Verdict[],
+) {
   await database.transaction(async (tx) => {
-    for (const { one, wallet, signs } of washed) {
+    for (const { one, wallet, signs } of washTraded) {
       await tx.query(
         'update attestation set wash = array(select distinct w from unnest(wash || $2::text[]) w order by w) where id = $1',
         [one.id, signs],

@@ -110,7 +110,7 @@ async function verdictOf(
 }
 
 const counted = { wash: [], checked: true, held: false, reason: null }
-const washed = { wash: ['same_funding_cluster'], checked: true, held: true, reason: 'same_funding_cluster' }
+const washTraded = { wash: ['same_funding_cluster'], checked: true, held: true, reason: 'same_funding_cluster' }
 
 test('wallets that live on one cluster are one citer; what they cite of its pages is paid later and counts for nothing', async () => {
   const chain = createTransfers()
@@ -124,7 +124,7 @@ test('wallets that live on one cluster are one citer; what they cite of its page
   const own = await Promise.all(herd.map((wallet, n) => cite(wallet, creator, `own-${n % 7}.com`)))
   const honest = await cite(stranger, creator, 'own-0.com')
   await createFundingWork(fundingOf(chain))()
-  for (const id of own) expect(await verdictOf(id)).toEqual(washed)
+  for (const id of own) expect(await verdictOf(id)).toEqual(washTraded)
   expect(await verdictOf(honest)).toEqual(counted)
   const clusters = await fundingClusters(world.db.database, [...herd, creator, stranger, funder])
   expect(new Set([...herd, creator].map((wallet) => clusters.get(wallet))).size).toBe(1)
@@ -168,8 +168,8 @@ test('an exchange in common says nothing, also long after it changed its wallets
   for (const wallet of herd) chain.send(loud, wallet, 20)
   const viaLoud = await cite(herd[0], herd[1], 'loud.com')
   await work()
-  expect(await verdictOf(far)).toEqual(washed)
-  expect(await verdictOf(viaLoud)).toEqual(washed)
+  expect(await verdictOf(far)).toEqual(washTraded)
+  expect(await verdictOf(viaLoud)).toEqual(washTraded)
   expect(servesThePublic(500, 400)).toBe(false)
   expect(servesThePublic(500, 3)).toBe(true)
   expect(servesThePublic(10, 0)).toBe(false)
@@ -194,7 +194,7 @@ test('nobody becomes the funder of a wallet by sending it less than a quarter of
   chain.send(attacker, other, 2)
   const own = await cite(one, other, 'rival.com')
   await createFundingWork(deps)()
-  expect(await verdictOf(own)).toEqual(washed)
+  expect(await verdictOf(own)).toEqual(washTraded)
 })
 
 test('a long look that breaks off goes on where it was, and sums what it found before and after', async () => {
@@ -277,7 +277,7 @@ test('a share that waited for a proof is looked at again once it is known who is
   await world.db.owner.query('update attestation set creator = null where id = $1', [id])
   await world.db.owner.query('update creator_accrual set released_at = now() where subject = $1', [id])
   await createFundingWork(fundingOf(chain))()
-  expect(await verdictOf(id)).toEqual(washed)
+  expect(await verdictOf(id)).toEqual(washTraded)
 })
 
 test('a chain that cannot be read keeps citations waiting for a while, not for ever', async () => {
@@ -348,7 +348,7 @@ test('a flood of citations with almost no variety is seen, also when it comes fr
   expect((await verdictOf(varied.at(-1) as string)).wash).toEqual([])
 })
 
-test('a cluster has one voice by all that its wallets have at stake, and loses it with them', async () => {
+test('a cluster has one weight by all that its wallets have at stake, and loses it with them', async () => {
   const chain = createTransfers()
   const [cluster, one, other] = [newWallet(), newWallet(), newWallet()]
   chain.send(cluster, one, 10)

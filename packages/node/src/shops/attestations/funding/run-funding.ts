@@ -13,8 +13,8 @@ export function createFundingWork(deps: FundingDeps): () => Promise<void> {
     flows = await seeFlows(deps, flows)
     const upToMs = deps.clock.nowMs() - (known ? 0 : deps.settings.patienceMs)
     for (;;) {
-      const { checked, washed } = await checkCitations(deps, flows, upToMs)
-      if (washed > 0) deps.log.info({ checked, washed }, 'citations were found to be washed')
+      const { checked, washTraded } = await checkCitations(deps, flows, upToMs)
+      if (washTraded > 0) deps.log.info({ checked, washTraded }, 'citations were found to be wash-traded')
       if (checked === 0) return
     }
   }

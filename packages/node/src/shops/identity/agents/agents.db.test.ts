@@ -130,7 +130,7 @@ describe('capabilities', () => {
       open.db.database.transaction((tx) =>
         appendVersion(tx, {
           ...{ subject: walletOf(name), wallet: walletOf(name), signer: `eip155:8453:${walletOf(name)}` },
-          ...{ declaration: { capabilities: [] }, broughtBy: { name: from, newPerDay: 3 }, nowMs },
+          ...{ declaration: { capabilities: [] }, submittedBy: { name: from, newPerDay: 3 }, nowMs },
         }),
       )
     const outcomes = await Promise.allSettled(
@@ -159,10 +159,10 @@ describe('capabilities', () => {
         (one: { version: number }) => one.version,
       )
     await expireVersions(open.deps)
-    const { rows } = await open.db.owner.query('select distinct brought_by from agent where created_at < $1', [
+    const { rows } = await open.db.owner.query('select distinct submitted_by from agent where created_at < $1', [
       new Date(before + 1),
     ])
-    expect(rows, 'where an agent came from is not kept').toEqual([{ brought_by: null }])
+    expect(rows, 'where an agent came from is not kept').toEqual([{ submitted_by: null }])
     expect(await versions()).toEqual([3, 2])
     open.deps.moveTo(before + 10 * keptAfterReplacedMs)
     await expireVersions(open.deps)
@@ -175,7 +175,7 @@ describe('capabilities', () => {
     const append = (nowMs: number) =>
       open.db.database.transaction((tx) =>
         appendVersion(tx, {
-          ...{ subject: wallet, wallet, broughtBy: { name: '203.0.113.1', newPerDay: 9 } },
+          ...{ subject: wallet, wallet, submittedBy: { name: '203.0.113.1', newPerDay: 9 } },
           ...{ signer: `eip155:8453:${wallet}`, declaration: { capabilities: [] }, nowMs },
         }),
       )

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { exampleCapabilities, exampleWallet } from '../examples.ts'
-import { bringerOf } from './declare-capabilities.ts'
+import { submitterOf } from './declare-capabilities.ts'
 import { readDeclarations, requireAccepted, signedDeclaration, takeDeclaration } from './signed-declarations.ts'
 
 const path = '/v1/agent-declarations'
@@ -49,7 +49,7 @@ export function declarationRoutes(deps: IdentityDeps): RouteDeclaration[] {
       access: {
         kind: 'free',
         handle: async ({ body }, call) => {
-          const { status, version } = requireAccepted(await takeDeclaration(deps, body, bringerOf(call)))
+          const { status, version } = requireAccepted(await takeDeclaration(deps, body, submitterOf(call)))
           return jsonAnswer({ account: body.account, status, version })
         },
       },

@@ -5,7 +5,7 @@ import type { IdentityDeps } from '../deps.ts'
 import { identityProblems } from '../problems.ts'
 import type { Declaration } from './declaration.ts'
 import { type AgentDescription, describeAgent, type NamedAgent } from './describe-agent.ts'
-import { appendVersion, type Bringer, deactivate } from './store.ts'
+import { appendVersion, deactivate, type Submitter } from './store.ts'
 import { subjectOfSigner } from './subject.ts'
 
 async function proveSigner(deps: IdentityDeps, { named }: NamedAgent, call: CallContext) {
@@ -15,7 +15,7 @@ async function proveSigner(deps: IdentityDeps, { named }: NamedAgent, call: Call
 
 /** Of agents whose wallets come by themselves. */
 const newPerAddressAndDay = 64
-export const bringerOf = ({ remoteAddress }: Pick<CallContext, 'remoteAddress'>): Bringer => ({
+export const submitterOf = ({ remoteAddress }: Pick<CallContext, 'remoteAddress'>): Submitter => ({
   name: limitKey(remoteAddress),
   newPerDay: newPerAddressAndDay,
 })
@@ -36,7 +36,7 @@ export async function declareCapabilities(
     await appendVersion(tx, {
       subject,
       wallet: signer.address,
-      broughtBy: bringerOf(call),
+      submittedBy: submitterOf(call),
       signer: formatAccount(signer),
       declaration,
       expectedVersion,
@@ -50,7 +50,7 @@ export async function declareCapabilities(
 export async function deactivateAgent(deps: IdentityDeps, agent: NamedAgent, call: CallContext): Promise<void> {
   const { signer, subject } = await proveSigner(deps, agent, call)
   await deps.database.transaction((tx) =>
-    deactivate(tx, { subject, wallet: signer.address, broughtBy: bringerOf(call), nowMs: deps.clock.nowMs() }),
+    deactivate(tx, { subject, wallet: signer.address, submittedBy: submitterOf(call), nowMs: deps.clock.nowMs() }),
   )
 }
 

@@ -6,7 +6,7 @@ const batchMax = 1_000
 
 /** Removes who brought an agent, once that limits nobody any more, and versions of which another one has taken the place for long. The newest of an agent stays. */
 export async function expireVersions({ database, clock }: Pick<IdentityDeps, 'database' | 'clock'>): Promise<void> {
-  await database.query('update agent set brought_by = null where brought_by is not null and created_at < $1', [
+  await database.query('update agent set submitted_by = null where submitted_by is not null and created_at < $1', [
     new Date(clock.nowMs() - dayMs),
   ])
   await database.query(

@@ -154,7 +154,7 @@ function historyRoute(deps: IdentityDeps): RouteDeclaration {
     area: 'C',
     method: 'GET',
     path: '/v1/agents/:did/capabilities',
-    summary: 'Every declaration of an agent, newest first, with who signed it',
+    summary: 'Every declaration of an agent, newest first, with its signer',
     params: didParams,
     query: z.strictObject({
       limit,

@@ -1,7 +1,7 @@
 import { declarationMessage } from '@assay/protocol/mesh/agent-declaration'
 import { afterAll, expect, test } from 'vitest'
 import { account, didOf, openIdentityApp, walletOf } from '../identity-app.fixture.ts'
-import { nodeBringer, readDeclarations, takeDeclaration } from './signed-declarations.ts'
+import { nodeSubmitter, readDeclarations, takeDeclaration } from './signed-declarations.ts'
 
 const open = await openIdentityApp()
 const elsewhere = await openIdentityApp()
@@ -11,7 +11,7 @@ afterAll(async () => {
 })
 
 const capabilities = [{ id: 'citation.search' }]
-const peer = nodeBringer('did:web:peer.test')
+const peer = nodeSubmitter('did:web:peer.test')
 
 async function signed(as: string, change: Record<string, unknown> = {}) {
   const declared = {

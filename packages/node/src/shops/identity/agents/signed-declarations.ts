@@ -12,7 +12,7 @@ import { readUpTo } from '../../read-up-to.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { declarationShape, oneOfEach } from './declaration.ts'
 import { checkRegistration } from './declare-capabilities.ts'
-import { appendVersion, type Bringer } from './store.ts'
+import { appendVersion, type Submitter } from './store.ts'
 
 export const signedDeclaration = z.strictObject({
   type: z.literal('x402-agent-declaration'),
@@ -31,13 +31,13 @@ export type Taken = { status: 'taken' | 'known'; version: number } | { status: '
 const skewMs = 60_000
 const newPerNodeAndDay = 256
 
-export const nodeBringer = (did: string): Bringer => ({ name: did, newPerDay: newPerNodeAndDay })
+export const nodeSubmitter = (did: string): Submitter => ({ name: did, newPerDay: newPerNodeAndDay })
 
 /** Takes a declaration that its wallet signed, from itself or from a node that passes it on. */
 export async function takeDeclaration(
   deps: Pick<IdentityDeps, 'database' | 'clock' | 'proofs' | 'registries'>,
   value: unknown,
-  broughtBy: Bringer,
+  submittedBy: Submitter,
 ): Promise<Taken> {
   const parsed = signedDeclaration.safeParse(value)
   if (!parsed.success || (tryCanonicalJson(value)?.length ?? declarationCharsMax + 1) > declarationCharsMax)
@@ -57,7 +57,7 @@ export async function takeDeclaration(
     const known = await newestOf(tx, subject)
     if (known !== undefined && known.sequence >= declared.sequence) return { status: 'known', version: known.version }
     const version = await appendVersion(tx, {
-      ...{ subject, wallet: proven.address, broughtBy, signer: formatAccount(proven) },
+      ...{ subject, wallet: proven.address, submittedBy, signer: formatAccount(proven) },
       ...{ declaration: declared.declaration, nowMs },
     })
     await tx.query(

@@ -86,12 +86,12 @@ export async function findVersion(
 }
 
 /** Who brings something about an agent, and how many agents that are new here it may bring in a day. */
-export type Bringer = { name: string; newPerDay: number }
+export type Submitter = { name: string; newPerDay: number }
 
 export type NewVersion = {
   subject: string
   wallet: Address
-  broughtBy: Bringer
+  submittedBy: Submitter
   signer: string
   declaration: Declaration
   expectedVersion?: number | undefined
@@ -132,12 +132,12 @@ async function insertAgent(
   {
     subject,
     wallet,
-    broughtBy: { name, newPerDay },
+    submittedBy: { name, newPerDay },
     nowMs,
-  }: Pick<NewVersion, 'subject' | 'wallet' | 'broughtBy' | 'nowMs'>,
+  }: Pick<NewVersion, 'subject' | 'wallet' | 'submittedBy' | 'nowMs'>,
 ): Promise<void> {
   const { rowCount } = await tx.query(
-    `insert into agent (subject, wallet, version, brought_by, created_at, updated_at)
+    `insert into agent (subject, wallet, version, submitted_by, created_at, updated_at)
      values ($1, $2, 0, $3, $4, $4) on conflict do nothing`,
     [subject, wallet, name, new Date(nowMs)],
   )
@@ -145,7 +145,7 @@ async function insertAgent(
   // Those that come at once would not see each other.
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`agent ${name}`])
   const { rows } = await tx.query<{ brought: bigint; paid: boolean }>(
-    `select (select count(*) from agent where brought_by = $1 and created_at > $2) as brought,
+    `select (select count(*) from agent where submitted_by = $1 and created_at > $2) as brought,
        exists (select from agent_rating where wallet = $3 and settled > 0) as paid`,
     [name, new Date(nowMs - dayMs), wallet],
   )
@@ -175,7 +175,7 @@ async function checkPace(tx: Tx, subject: string, version: number, nowMs: number
 /** For good: a DID that was given up must not come back under somebody who found its key. */
 export async function deactivate(
   tx: Tx,
-  ended: Pick<NewVersion, 'subject' | 'wallet' | 'broughtBy' | 'nowMs'>,
+  ended: Pick<NewVersion, 'subject' | 'wallet' | 'submittedBy' | 'nowMs'>,
 ): Promise<void> {
   await insertAgent(tx, ended)
   await tx.query(

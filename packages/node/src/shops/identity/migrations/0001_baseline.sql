@@ -68,14 +68,14 @@ create table agent (
   -- Lower bound of the rating when it was last computed, for lists.
   score smallint check (score between 0 and 100),
   -- The network address or the node that it first came from, for a day.
-  brought_by text check (length(brought_by) <= 300),
+  submitted_by text check (length(submitted_by) <= 300),
   created_at timestamptz not null,
   updated_at timestamptz not null,
   deactivated_at timestamptz
 );
 create index agent_by_wallet on agent (wallet);
-create index agent_brought on agent (brought_by, created_at) where brought_by is not null;
-create index agent_brought_by_time on agent (created_at) where brought_by is not null;
+create index agent_submitted on agent (submitted_by, created_at) where submitted_by is not null;
+create index agent_submitted_by_time on agent (created_at) where submitted_by is not null;
 create index agent_by_score on agent ((-coalesce(score, -1)), subject) where deactivated_at is null;
 
 -- What was declared, as it was declared; a version ends some time after another one replaced it.
@@ -112,8 +112,8 @@ create table agent_capability (
 create index agent_capability_by_subject on agent_capability (subject);
 
 insert into personal_data (place, what, erase) values
-  ('agent.brought_by', 'network address that a declaration came from', $$update agent set brought_by = null,
-    deactivated_at = coalesce(deactivated_at, now()) where wallet = $1 and (brought_by is not null or deactivated_at is null)$$),
+  ('agent.submitted_by', 'network address that a declaration came from', $$update agent set submitted_by = null,
+    deactivated_at = coalesce(deactivated_at, now()) where wallet = $1 and (submitted_by is not null or deactivated_at is null)$$),
   ('agent_capability.capability', 'what an agent offers', $$delete from agent_capability where subject in (
     select subject from agent where wallet = $1)$$),
   ('agent_version.document', 'what an agent says of itself', $$delete from agent_version where subject in (

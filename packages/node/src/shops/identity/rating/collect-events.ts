@@ -16,31 +16,31 @@ export type SeenRow = {
   payee: Address | null
   route: string
   creators: (Address | null)[] | null
-  washed: boolean | null
+  washTraded: boolean | null
   referrers: (string | null)[]
 }
 
-/** Creators that earn from a call, and whether its citation was found to be washed. */
-const sharesSql = ({ creatorsSql, washedSql }: EvidenceSql, id: string) =>
-  `${creatorsSql(id)} as creators, ${washedSql(id)} as washed`
+/** Creators that earn from a call, and whether its citation was found to be wash-traded. */
+const sharesSql = ({ creatorsSql, washTradedSql }: EvidenceSql, id: string) =>
+  `${creatorsSql(id)} as creators, ${washTradedSql(id)} as "washTraded"`
 
 /** `where` may name the columns ended_at, payer and id of `p`. */
 export const paymentsSql = (evidence: EvidenceSql, where: string) =>
   `select p.id, 'payment' as kind, p.state, p.reason, p.payer as wallet, p.network, p.ended_at as at, p.amount_micro::text as micro,
      true as whole, p.pay_to as payee, p.route_id as route, ${sharesSql(evidence, 'p.id')},
-     array[p.ref, p.aff] || ${evidence.bringersSql('p.id')} as referrers
+     array[p.ref, p.aff] || ${evidence.referrersSql('p.id')} as referrers
    from payment p where p.ended_at is not null and ${where}`
 
 export const drawsSql = (evidence: EvidenceSql, where: string) =>
   `select p.id, 'draw' as kind, p.state, null as reason, p.account as wallet, p.subject as network, p.ended_at as at,
      p.amount::text as micro, true as whole, null as payee, p.route_id as route, ${sharesSql(evidence, 'p.id')},
-     ${evidence.bringersSql('p.id')} as referrers
+     ${evidence.referrersSql('p.id')} as referrers
    from entitled_call p where p.port = 'credit' and p.state = 'captured' and ${where}`
 
 export const reversalsSql = (evidence: EvidenceSql, where: string) =>
   `select r.id::text, 'reversal' as kind, 'undone' as state, r.reason, r.wallet, r.network, r.reversed_at as at, r.micro::text as micro,
      r.whole, p.pay_to as payee, coalesce(p.route_id, '') as route, ${sharesSql(evidence, 'r.payment_id')},
-     array[p.ref, p.aff] || ${evidence.bringersSql('r.payment_id')} as referrers
+     array[p.ref, p.aff] || ${evidence.referrersSql('r.payment_id')} as referrers
    from rating_reversal r left join payment p on p.id = r.payment_id where r.counted and ${where}`
 
 /**
@@ -87,7 +87,7 @@ function toEvent(operator: Address, clusters: ReadonlyMap<Address, string>, row:
   const own = clusterOf(wallet)
   const kickback = row.referrers.some((one) => one !== null && clusterOf(one as Address) === own)
   const attribution =
-    row.washed === true || kickback || parties.some((one) => clusterOf(one) === own)
+    row.washTraded === true || kickback || parties.some((one) => clusterOf(one) === own)
       ? 'self_dealt'
       : creators.includes(null)
         ? 'unattributed'

@@ -60,7 +60,7 @@ test('evidence costs what it weighs: a habit of tiny payments is worth less than
 test('what creators earn weighs the tenth that stays with the operator: the rest may be the payer’s again', () => {
   const row = (creators: Address[] | null): SeenRow => ({
     ...{ id: 'pay_1', kind: 'payment', state: 'served', reason: null, wallet, network: 'eip155:8453', micro: '5000' },
-    ...{ at: '2026-01-01T00:00:00Z', whole: true, payee: shop, route: 'cite.attest', creators, washed: null },
+    ...{ at: '2026-01-01T00:00:00Z', whole: true, payee: shop, route: 'cite.attest', creators, washTraded: null },
     referrers: [],
   })
   const costs = toEvents(shop, new Map(), [row([other]), row(null)]).map(
@@ -177,9 +177,9 @@ test('self-dealing never raises a rating, whatever else happened', () => {
     fc.property(
       fc.array(event, { maxLength: 30 }),
       fc.array(event, { minLength: 1, maxLength: 30 }),
-      (real, washed) => {
+      (real, washTraded) => {
         const honest = real.map(({ atMs, good }) => (good ? paid(atMs) : failed(atMs)))
-        const own = washed.map(({ atMs }) => paid(atMs, [other], 'self_dealt'))
+        const own = washTraded.map(({ atMs }) => paid(atMs, [other], 'self_dealt'))
         const ordered = (events: RatingEvent[]) => events.sort((one, two) => one.atMs - two.atMs)
         const nowMs = start + 91 * day
         const before = ratingOf(ordered([...honest]), { nowMs })

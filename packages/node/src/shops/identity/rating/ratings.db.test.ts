@@ -80,7 +80,7 @@ test('evidence of one chain says nothing about an account of the other', async (
   expect(await rated(deps, wallet)).not.toBeNull()
 })
 
-test('paying oneself weighs nothing: own source, own cluster, own kickback, own credit, own orders, unproven source, washed citation', async () => {
+test('paying oneself weighs nothing: own source, own cluster, own kickback, own credit, own orders, unproven source, wash-traded citation', async () => {
   const deps = open()
   const wallet = addressOf('self dealer')
   const sister = addressOf('sister')
@@ -97,10 +97,10 @@ test('paying oneself weighs nothing: own source, own cluster, own kickback, own 
   for (const route of ['options.order', 'options.write', 'options.buy']) await pay(route, { route })
   await pay('unproven')
   await insertAccrual(db.database, { paymentId: 'unproven', payer: wallet, wallet: null })
-  await pay('washed')
+  await pay('wash_traded')
   await db.database.query(
     `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signature, attester, price_micro, wash, created_at)
-     values ('att_w', 'citation', 'washed', 'eip155:8453', $1, $1, 'https://a.test/', 'a.test', 'a.test', decode(repeat('00', 65), 'hex'), '', 5000, '{burst}', now())`,
+     values ('att_w', 'citation', 'wash_traded', 'eip155:8453', $1, $1, 'https://a.test/', 'a.test', 'a.test', decode(repeat('00', 65), 'hex'), '', 5000, '{burst}', now())`,
     [wallet],
   )
   expect(await rated(deps, wallet)).toBeNull()

@@ -15,7 +15,7 @@ const bondUsd = '10'
 const runMs = 20_000
 /** A node that nobody has called for so long would fill its disk with what they buy. */
 const restAfterMs = 10 * 60_000
-const restMs = 1_000
+const pauseMs = 1_000
 
 /**
  * Invented agents that really buy: each pays in once, puts a bond down and then searches from its credit. Their demand
@@ -55,7 +55,7 @@ export function openPopulation(
     const untilMs = clock.monotonicMs() + runMs
     while (!stopping.signal.aborted && clock.monotonicMs() < untilMs) {
       if (!audience.isThere()) {
-        await clock.sleep(restMs, stopping.signal).catch(() => {})
+        await clock.sleep(pauseMs, stopping.signal).catch(() => {})
         continue
       }
       const dueMs = clock.monotonicMs() + 1000 / callsPerSecond

@@ -11,16 +11,16 @@ const linesAtOnce = 5_000
 export async function renderTable(
   table: BulkTable,
   format: BulkFormat,
-  breathe: () => Promise<void>,
+  yieldToEventLoop: () => Promise<void>,
 ): Promise<Uint8Array> {
-  return format === 'csv' ? csvOf(table, breathe) : parquetOf(table)
+  return format === 'csv' ? csvOf(table, yieldToEventLoop) : parquetOf(table)
 }
 
-async function csvOf({ rows, columns }: BulkTable, breathe: () => Promise<void>): Promise<Uint8Array> {
+async function csvOf({ rows, columns }: BulkTable, yieldToEventLoop: () => Promise<void>): Promise<Uint8Array> {
   const writer = createCsvWriter(columns)
   for (let from = 0; from < rows; from += linesAtOnce) {
     writer.add(from, Math.min(rows, from + linesAtOnce))
-    await breathe()
+    await yieldToEventLoop()
   }
   return writer.bytes()
 }

@@ -14,7 +14,7 @@ export async function seedDemo(
   size: DemoSize,
   options: {
     onProgress(progress: DemoProgress): void
-    /** Lets the thread breathe between files: buyers come first. */
+    /** Yields to the event loop between files: buyers come first. */
     restful: boolean
     stop: AbortSignal
     /** Marks of files this process has made already. */

@@ -192,6 +192,10 @@ test('an evaluation that could see the future is refused', async () => {
   const view = await loadAsOfView(deps, sampleNowMs)
   expect(() => refuseLookAhead(view, sampleNowMs - 400 * 86_400_000)).toThrow(LookAhead)
   expect(() => refuseLookAhead(view, sampleNowMs + 1)).not.toThrow()
-  const found = await evaluate({ ...deps, breathe: async () => {} }, [{ feed: 'squeeze', universe: 'shares' }], 3)
+  const found = await evaluate(
+    { ...deps, yieldToEventLoop: async () => {} },
+    [{ feed: 'squeeze', universe: 'shares' }],
+    3,
+  )
   expect(found.get('squeeze')?.days).toEqual([])
 })

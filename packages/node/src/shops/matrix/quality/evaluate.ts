@@ -52,7 +52,7 @@ const feedColumn: Partial<Record<FeedId, ColumnName>> = {
 }
 
 export type EvaluateDeps = AsOfDeps & {
-  breathe(): Promise<void>
+  yieldToEventLoop(): Promise<void>
   onProgress?(done: number, of: number): void
   /** Further rankings to compare beside the score. */
   recipes?: Readonly<Record<string, ScoringRules>>
@@ -84,7 +84,7 @@ export async function evaluate(
         const values = feedValues(view, feed, ranked)
         return values && compare(outcomes, index - 1, { universe: ranked.universe, byPredictor: { feed: values } })
       })
-      await deps.breathe()
+      await deps.yieldToEventLoop()
     }
     deps.onProgress?.(done + 1, candidates.length)
   }

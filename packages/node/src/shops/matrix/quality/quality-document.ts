@@ -11,7 +11,11 @@ const universeOf = (feed: FeedId): UniverseId =>
   feed === 'etf' ? 'funds' : feed === 'equities' ? 'listed_shares' : 'shares'
 const composites: readonly FeedId[] = ['squeeze', 'equities', 'etf']
 
-export type QualityOptions = { daysMax: number; breathe(): Promise<void>; onProgress?(done: number, of: number): void }
+export type QualityOptions = {
+  daysMax: number
+  yieldToEventLoop(): Promise<void>
+  onProgress?(done: number, of: number): void
+}
 
 /** How well each feed predicted what followed, on the data this node holds. */
 export async function qualityOf(
@@ -28,7 +32,7 @@ export async function qualityOf(
   const documents = new Map<FeedId, Record<string, unknown>>()
   for (const feed of feeds) {
     documents.set(feed, describe(feed, found.get(feed)))
-    await options.breathe()
+    await options.yieldToEventLoop()
   }
   return documents
 }

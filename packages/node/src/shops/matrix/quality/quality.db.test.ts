@@ -22,15 +22,15 @@ test('the demo is evaluated: rankings have figures beside the baselines, halts p
     for (const planned of planDemo(sampleNowMs, { symbols: 250, tradingDays: 62 }))
       await ingestFile(deps, { ...planned.make(), source: planned.source, synthetic: true })
     await deps.fileCache.refresh(db.database)
-    let breaths = 0
+    let yields = 0
     const documents = await qualityOf(deps, feedIds, {
       daysMax: 3,
-      breathe: async () => {
-        breaths += 1
+      yieldToEventLoop: async () => {
+        yields += 1
       },
     })
     // Others are waiting for the thread: between two feeds of a day it is given free.
-    expect(breaths).toBeGreaterThan(20)
+    expect(yields).toBeGreaterThan(20)
     for (const [feed, document] of documents) {
       if (feed === 'halts') expect(document).toMatchObject({ status: 'not_measured' })
       else if (feed === 'squeeze' || feed === 'short-interest' || feed === 'ftd')

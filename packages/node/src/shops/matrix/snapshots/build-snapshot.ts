@@ -19,7 +19,7 @@ export async function buildSnapshot(
   feed: Feed,
   gate: LicenceGate,
   variant: Variant,
-  breathe: () => Promise<void> = async () => {},
+  yieldToEventLoop: () => Promise<void> = async () => {},
 ): Promise<Snapshot | NoSnapshot> {
   const { columns, leftOut, mayUse } = allowedColumns(view, gate, variant)
   const relevant = leftOut.filter(({ source }) => [...feed.needs, ...feed.uses].includes(source))
@@ -51,7 +51,7 @@ export async function buildSnapshot(
   if (plan.count === 0 && needed.length === 0) return { status: 'no_data', leftOut: relevant }
   if (needed.length > 0 && !needed.some(({ source, synthetic }) => gate.may(source, synthetic, variant)))
     return { status: 'not_licensed', leftOut: relevant }
-  return assemble(input, plan, breathe)
+  return assemble(input, plan, yieldToEventLoop)
 }
 
 function planOf(input: BuildInput): RowPlan {
@@ -63,7 +63,7 @@ function planOf(input: BuildInput): RowPlan {
 /** Others wait for this thread: it is given free every few hundred rows. */
 const rowsAtOnce = 500
 
-async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise<void>): Promise<Snapshot> {
+async function assemble(input: BuildInput, plan: RowPlan, yieldToEventLoop: () => Promise<void>): Promise<Snapshot> {
   const { view, provenance } = input
   const text = createTextBuffer()
   const starts = new Uint32Array(plan.count + 1)
@@ -71,7 +71,7 @@ async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise
   const values = new Float64Array(plan.count)
   const rowsOf = new Map<string, number[]>()
   for (let row = 0; row < plan.count; row += 1) {
-    if (row % rowsAtOnce === rowsAtOnce - 1) await breathe()
+    if (row % rowsAtOnce === rowsAtOnce - 1) await yieldToEventLoop()
     const symbol = plan.symbolOf(row)
     const name = view.symbols[symbol] as string
     starts[row] = text.length()

@@ -40,7 +40,7 @@ export type SnapshotMaker = {
 }
 
 export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): SnapshotMaker {
-  const breathe = () => deps.clock.sleep(0)
+  const yieldToEventLoop = () => deps.clock.sleep(0)
   const viewOf = (feed: Feed, knownAtMs: number, views: AsOfViews) => {
     const sources = feedSources(feed)
     const name = `${knownAtMs} ${[...sources].sort().join()}`
@@ -66,7 +66,7 @@ export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): S
     },
     make: async (feed, variant, inputs, { views, keep, hold = true }) => {
       const view = await viewOf(feed, inputs.knownAtMs, views)
-      const built = await buildSnapshot(view, feed, deps.gate, variant, breathe)
+      const built = await buildSnapshot(view, feed, deps.gate, variant, yieldToEventLoop)
       if (!isSnapshot(built)) return built
       if (hold) recent.put(built, inputs.key)
       if (!keep) return built

@@ -48,7 +48,7 @@ export async function crawlHost(deps: SourceDeps, lease: HostLease, window: Craw
   const soonest = outcome === 'finished' ? await soonestMs(database, lease.source.domain) : undefined
   await releaseHost(database, clock, lease, {
     finished: outcome !== 'unfinished',
-    dueAt: new Date(clock.nowMs() + (soonest ?? restMs(deps, outcome, failures))),
+    dueAt: new Date(clock.nowMs() + (soonest ?? pauseMs(deps, outcome, failures))),
     failures,
     problem: outcome !== 'silent' ? null : visit.reachable ? silentNote : (visit.findings.robots?.note ?? silentNote),
   })
@@ -63,7 +63,7 @@ type Outcome = 'finished' | 'unfinished' | 'silent'
 const silentNote = 'the host does not answer'
 
 /** Until the host is looked at again; one that does not answer is asked ever more rarely. */
-function restMs(deps: SourceDeps, outcome: Outcome, failures: number): number {
+function pauseMs(deps: SourceDeps, outcome: Outcome, failures: number): number {
   const { refetchMs } = deps.settings.crawl
   if (outcome === 'unfinished') return 0
   return outcome === 'finished' ? refetchMs : Math.min(refetchMs * 7, 60_000 * 2 ** Math.min(failures, 12))

@@ -117,7 +117,7 @@ insert into app_access values ('source_terms', 'select, insert');
 create trigger source_terms_are_fixed before update or delete on source_terms
   for each row execute function refuse_change();
 
--- What being cited brought a domain: citations without those that were washed, money with them.
+-- What being cited brought a domain: citations without those that were wash-traded, money with them.
 create table source_usage (
   domain text primary key references source,
   citations bigint not null default 0 check (citations >= 0),
@@ -183,7 +183,7 @@ create table page_version (
 -- Agents that cite, and what their trust rests on: never on citing.
 create table citing_agent (
   agent text primary key,
-  -- Wallets that live on the same money share one cluster and one voice, each by what it has at stake itself.
+  -- Wallets that live on the same money share one cluster and one weight, each by what it has at stake itself.
   cluster text not null references citing_agent deferrable initially deferred,
   weight double precision not null default 0 check (weight between 0 and 1),
   seed boolean not null default false,
@@ -213,7 +213,7 @@ create index citation_edge_by_domain on citation_edge (domain);
 create table source_trust (
   domain text primary key references source,
   mass double precision not null,
-  -- Sum of the voices behind it: a thousand wallets with a cent each are not a thousand citers.
+  -- Sum of the weights behind it: a thousand wallets with a cent each are not a thousand citers.
   stake double precision not null,
   updated_at timestamptz not null
 );

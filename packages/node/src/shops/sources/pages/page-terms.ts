@@ -23,34 +23,34 @@ const notIndexed = (reason: string): PageTerms => ({ index: false, snippet: fals
 const linkOnly = (reason: string): PageTerms => ({ index: true, snippet: false, reason })
 
 /**
- * May a page be found, and may its words be given to agents? The strictest voice decides. A page that may not be found
+ * May a page be found, and may its words be given to agents? The strictest rule decides. A page that may not be found
  * is not offered at all; one whose words may not be given is offered by its address and title.
  */
 export function decideTerms(url: string, facts: OwnTerms, site: SiteTerms): PageTerms {
-  const voices = [
-    pageVoice(facts),
-    tdmVoice(url, facts, site.tdm ?? []),
-    signalsVoice(site.signals ?? {}),
-    rslVoice(url, site.rsl),
-    licencesVoice(ownLicences(url, site.own), 'licence of its creator'),
+  const rules = [
+    pageRule(facts),
+    tdmRule(url, facts, site.tdm ?? []),
+    signalsRule(site.signals ?? {}),
+    rslRule(url, site.rsl),
+    licencesRule(ownLicences(url, site.own), 'licence of its creator'),
   ]
-  return voices.find(({ index }) => !index) ?? voices.find(({ snippet }) => !snippet) ?? allowed
+  return rules.find(({ index }) => !index) ?? rules.find(({ snippet }) => !snippet) ?? allowed
 }
 
 type OwnTerms = Pick<PageFacts, 'noIndex' | 'noSnippet' | 'tdmReserved'>
 
-function pageVoice({ noIndex, noSnippet }: OwnTerms): PageTerms {
+function pageRule({ noIndex, noSnippet }: OwnTerms): PageTerms {
   if (noIndex) return notIndexed('the page says noindex')
   return noSnippet ? linkOnly('the page says nosnippet') : allowed
 }
 
-function tdmVoice(url: string, { tdmReserved }: OwnTerms, rules: readonly TdmRule[]): PageTerms {
+function tdmRule(url: string, { tdmReserved }: OwnTerms, rules: readonly TdmRule[]): PageTerms {
   if (tdmReserved !== undefined) return tdmReserved ? notIndexed('the page says tdm-reservation: 1') : allowed
   const rule = longestMatch(url, rules, ({ location }) => location)[0]
   return rule?.reserved ? notIndexed('tdmrep.json reserves text and data mining') : allowed
 }
 
-function signalsVoice({ search, aiInput }: ContentSignals): PageTerms {
+function signalsRule({ search, aiInput }: ContentSignals): PageTerms {
   if (search === false) return notIndexed('Content-Signal in robots.txt says search=no')
   return aiInput === false ? linkOnly('Content-Signal in robots.txt says ai-input=no') : allowed
 }
@@ -58,11 +58,11 @@ function signalsVoice({ search, aiInput }: ContentSignals): PageTerms {
 /** Ways to be paid before anything may be read; this node has no such contract. */
 const paidBefore = new Set(['crawl', 'purchase', 'subscription', 'contribution'])
 
-function rslVoice(url: string, rsl: SiteTerms['rsl']): PageTerms {
+function rslRule(url: string, rsl: SiteTerms['rsl']): PageTerms {
   if (!rsl) return allowed
   // Terms exist and are not known: then nothing more than a link is safe.
   if (rsl.status !== 'present') return linkOnly('the RSL licence that the site names cannot be read')
-  return licencesVoice(licencesFor(url, rsl.licences ?? []), 'RSL licence')
+  return licencesRule(licencesFor(url, rsl.licences ?? []), 'RSL licence')
 }
 
 const licencesFor = (url: string, licences: readonly RslTerms[]) =>
@@ -72,19 +72,19 @@ const licencesFor = (url: string, licences: readonly RslTerms[]) =>
 export const hasOwnTerms = (url: string, site: SiteTerms): boolean => ownLicences(url, site.own).length > 0
 
 export const forbidsReading = (url: string, own: SiteTerms['own']): boolean =>
-  !licencesVoice(ownLicences(url, own), '').index
+  !licencesRule(ownLicences(url, own), '').index
 
 const ownLicences = (url: string, rules: SiteTerms['own']) =>
   rules && rules.length > 0 ? licencesFor(url, licencesOf(rules, new URL(url).origin)) : []
 
 /** Any one licence is enough; of several the one that grants most is taken. */
-function licencesVoice(licences: readonly RslTerms[], name: string): PageTerms {
+function licencesRule(licences: readonly RslTerms[], name: string): PageTerms {
   if (licences.length === 0) return allowed
-  const voices = licences.map((licence) => licenceVoice(licence, name))
-  return voices.find(({ snippet }) => snippet) ?? voices.find(({ index }) => index) ?? (voices[0] as PageTerms)
+  const rules = licences.map((licence) => licenceRule(licence, name))
+  return rules.find(({ snippet }) => snippet) ?? rules.find(({ index }) => index) ?? (rules[0] as PageTerms)
 }
 
-function licenceVoice({ permits, prohibits, payments }: RslTerms, name: string): PageTerms {
+function licenceRule({ permits, prohibits, payments }: RslTerms, name: string): PageTerms {
   const grants = (...uses: readonly string[]) =>
     !uses.some((use) => prohibits.includes(use)) && (permits.length === 0 || uses.some((use) => permits.includes(use)))
   const payment = payments.find(({ type, amount }) => paidBefore.has(type) && Number(amount ?? 1) !== 0)
@@ -110,13 +110,13 @@ export function decidePrices(url: string, site: SiteTerms): PagePrices {
     reason: reason ?? '',
     contentMicro,
   })
-  const voices = [licencesVoice(published, 'RSL licence'), licencesVoice(own, 'licence of its creator')]
-  const forbidden = voices.find(({ index }) => !index)
+  const rules = [licencesRule(published, 'RSL licence'), licencesRule(own, 'licence of its creator')]
+  const forbidden = rules.find(({ index }) => !index)
   if (forbidden) return refused(forbidden.reason)
   if (own.length > 0 && !own.some((licence) => asks(licence, 'use')))
     return refused('its creator does not let citations be stamped')
   // A licence without this price lets the page be used without it.
-  const granted = published.filter((licence) => licenceVoice(licence, '').index)
+  const granted = published.filter((licence) => licenceRule(licence, '').index)
   const isPriced = granted.length > 0 && granted.every((licence) => asks(licence, 'use'))
   const asked = [...(own.length > 0 ? [own] : []), ...(isPriced ? [granted] : [])].map((some) => amountOf(some, 'use'))
   if (asked.some((micro) => micro === undefined || micro > priceMicroMax))

@@ -15,7 +15,7 @@ const agents = fc.array(
   { maxLength: 12 },
 )
 
-test('however wallets are joined, none has more voice than its own stake is of a full one, and a cluster at most one', () => {
+test('however wallets are joined, none has more weight than its own stake is of a full one, and a cluster at most one', () => {
   fc.assert(
     fc.property(agents, (all) => {
       const weights = weighAgents(all)
@@ -29,7 +29,7 @@ test('however wallets are joined, none has more voice than its own stake is of a
   )
 })
 
-test('an agent that the operator trusts keeps its voice, and lends it to nobody that is joined to it', () => {
+test('an agent that the operator trusts keeps its weight, and lends it to nobody that is joined to it', () => {
   const nothing = { cluster: 'a', seed: false, bondMicro: 0n, spendMicro: 0n, ageMs: 10 ** 11, bondAgeMs: 0 }
   expect(weighAgents([{ ...nothing, seed: true }, nothing, { ...nothing, seed: true }])).toEqual([1, 0, 1])
 })

@@ -195,7 +195,7 @@ async function appendAuthorities(
   )
 }
 
-/** Once a day: voices by what they rest on now, all trust from the edges again, and the scores that follow from it. */
+/** Once a day: weights from current bonds and spending, all trust from the edges again, and the scores that follow from it. */
 export async function reaggregateAll(
   deps: Pick<SourceDeps, 'database' | 'clock' | 'jws' | 'bonds' | 'spendingSql'>,
 ): Promise<number> {
@@ -215,7 +215,7 @@ export async function reaggregateAll(
   })
 }
 
-/** Bonds come and go at any time: a voice follows within a minute, not at the end of the day. */
+/** Bonds come and go at any time: a weight follows within a minute, not at the end of the day. */
 export async function followBonds(deps: Pick<SourceDeps, 'database' | 'clock' | 'jws' | 'bonds'>): Promise<boolean> {
   const { bonds } = deps
   if (!bonds) return false

@@ -21,7 +21,7 @@ const articles = (evidence: SourceEvidence) => {
 }
 
 /**
- * What the market says grows with what its voices have at stake, not with their number. Trust and rank lists count
+ * What the market says grows with what its agents have at stake, not with their number. Trust and rank lists count
  * upwards from the prior: being cited, or listed, must never be worse than not, or citing a rival would harm it.
  */
 export function authorityValue(market: SourceEvidence['market'], external: number | undefined): number {
@@ -31,7 +31,7 @@ export function authorityValue(market: SourceEvidence['market'], external: numbe
   return clamp(base + (stake / (stake + halfMarketStake)) * Math.max(0, trusted - base))
 }
 
-/** So many full voices, and the market counts half of what it can. */
+/** With this sum of weights the market counts half of what it can. */
 export const halfMarketStake = 20
 /** A popularity list says little about quality: its first place is worth a quarter of what trust can give. */
 export const rankListWorth = 0.25
@@ -305,7 +305,7 @@ const usagePrior = 0.4
 
 /**
  * Quotes found in the pages, by what those who quote have at stake. It only rises: anybody can pay for a citation, so a
- * quote that was never there says nothing about the page, and many quotes of one voice are one.
+ * quote that was never there says nothing about the page, and many quotes of one cluster are one.
  */
 export const usageValue = (stake: number) => usagePrior + (1 - usagePrior) * (stake / (stake + halfMarketStake))
 

@@ -16,9 +16,9 @@ export type SourceEvidence = {
   pages: readonly PageEvidence[]
   /** Addresses fetched more than once, and how many of them still answer. */
   stability: { checked: number; resolving: number }
-  /** `stake`: the voices whose quotes were in its pages, each of them at most 1 by what it has at stake. */
+  /** `stake`: the weights of those whose quotes were in its pages, each at most 1 by what it has at stake. */
   usage: { stake: number; upheldDisputes: number }
-  /** `stake`: the voices behind it, each of them at most 1 by what it has at stake. */
+  /** `stake`: the weights of those who cited it, each at most 1 by what it has at stake. */
   market: { mass: number; meanMass: number; stake: number }
   external: { position: number; entries: number; list: string; asOf: string } | undefined
 }

@@ -17,8 +17,8 @@ const paymentsSql = `select payer as wallet, sum(amount_micro)::bigint as total 
   where payee = 'pay_to' and state = 'served' and final group by payer`
 
 /**
- * The voice of every wallet from what it holds now: seed list, bond, age times spending. A funding cluster has one voice,
- * shared out by what each wallet has at stake itself: being joined to somebody gives nobody a voice. Only money that went
+ * The weight of every wallet from what it holds now: seed list, bond, age times spending. A funding cluster has one weight,
+ * shared out by what each wallet has at stake itself: being joined to somebody gives nobody weight. Only money that went
  * to the operator counts as spent: what goes to creators could come back to the spender.
  */
 export async function refreshWeights(

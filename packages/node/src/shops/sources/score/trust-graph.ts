@@ -4,7 +4,7 @@ export type Citation = { agent: string; source: string /** Its quote was in the 
 export type TrustGraph = {
   add(citations: readonly Citation[]): void
   mass(source: string): number
-  /** Sum of the voices behind it. */
+  /** Sum of the weights behind it. */
   stake(source: string): number
   /** Mean over cited sources. */
   meanMass(): number

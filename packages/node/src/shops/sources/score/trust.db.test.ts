@@ -100,7 +100,7 @@ test('wash citing by any number of wallets without trust moves no score', async 
   expect(await scores()).toEqual(before)
 })
 
-test('wallets of one cluster share one voice by what each has at stake; being joined to them gives none', async () => {
+test('wallets of one cluster share one weight by what each has at stake; being joined to them gives none', async () => {
   await world.db.database.query(
     `insert into citing_agent (agent, cluster, bond_micro, seed, first_seen_at)
      select 'shared-' || n, 'shared-1', bond, seed, now() - interval '1 year'
@@ -164,7 +164,7 @@ test('trust comes from seeds, bonds and age times spending, within bounds; self-
       independentSpendMicro: 0n,
     })
   expect([bonded(9), bonded(100), bonded(1_000)]).toEqual([0, 1, 1])
-  // The same money in more wallets is less of a voice.
+  // The same money in more wallets has less weight.
   expect(10 * bonded(10)).toBeLessThan(bonded(100) / 3)
   expect(isSelfDealing({ agentWallet: 'a', agentCluster: 'x', payeeWallet: 'b', payeeCluster: 'x' })).toBe(true)
   expect(isSelfDealing({ agentWallet: 'a', agentCluster: 'x', payeeWallet: 'b', payeeCluster: undefined })).toBe(false)
@@ -219,7 +219,7 @@ test('an operator loads a rank list and seeds, and authority rests on them', asy
   expect(rows).toEqual([{ domain: 'cited-3.com', external: 1 }])
 })
 
-test('a voice rests on seed, bond, or age times what was spent at the operator, and goes when they go', async () => {
+test('a weight follows from seed, bond, or age times what was spent at the operator, and goes when they go', async () => {
   const { database, owner } = world.db
   const spender = '0x5555555555555555555555555555555555555555'
   await database.query(

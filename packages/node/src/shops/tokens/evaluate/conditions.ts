@@ -9,31 +9,31 @@ import { levelOf, needsBoth, reachOf } from './reach.ts'
 import { isReachable } from './reachable.ts'
 import type { Level, Party } from './types.ts'
 
-/** One thing that a power needs. `armed`: it is so now; otherwise `referrers` can bring it about. */
-export type Condition = { level: Level; referrers: Party[] }
+/** One thing that a power needs. `armed`: it is so now; otherwise `enablers` can bring it about. */
+export type Condition = { level: Level; enablers: Party[] }
 
-const met: Condition = { level: 'armed', referrers: [] }
-const unread: Condition = { level: 'unknown', referrers: [] }
+const met: Condition = { level: 'armed', enablers: [] }
+const unread: Condition = { level: 'unknown', enablers: [] }
 
-/** `proven`: one of the referrers can do it for certain, whatever was not read. */
-const unmet = (referrers: Party[], uncertain: boolean, proven: boolean): Condition => ({
-  level: uncertain && !proven ? 'unknown' : referrers.length > 0 ? 'latent' : 'impossible',
-  referrers,
+/** `proven`: one of the enablers can do it for certain, whatever was not read. */
+const unmet = (enablers: Party[], uncertain: boolean, proven: boolean): Condition => ({
+  level: uncertain && !proven ? 'unknown' : enablers.length > 0 ? 'latent' : 'impossible',
+  enablers,
 })
 
 export const feature = { mint: 1, burn: 2, seize: 3 }
 
 export function roleHeld(facts: TokenFacts, role: Hex): Condition {
   const reach = reachOf(facts, role)
-  return { level: levelOf(facts, reach), referrers: reach.couldBecome }
+  return { level: levelOf(facts, reach), enablers: reach.couldBecome }
 }
 
 export function notPaused(facts: TokenFacts, number: number): Condition {
   if (!facts.paused.known) return unread
   if (!facts.paused.value.includes(number)) return met
   const reach = reachOf(facts, roles.UNPAUSE_ROLE)
-  const referrers = reach.couldBecome.map((party) => ({ ...party, how: `${party.how}, and so can lift the pause` }))
-  return unmet(referrers, reach.uncertain, reach.holders.length > 0)
+  const enablers = reach.couldBecome.map((party) => ({ ...party, how: `${party.how}, and so can lift the pause` }))
+  return unmet(enablers, reach.uncertain, reach.holders.length > 0)
 }
 
 /** The scope lets somebody through whom tokens can be given to. */
@@ -111,16 +111,16 @@ export function someoneSeized(facts: TokenFacts, from?: Membership): Condition {
   const targets = accountsNow(destination.tree, true, goals)
   if (apart(sources, targets)) return met
   if (!destination.listsKnown || (from === undefined && !exempt.listsKnown)) return unread
-  const referrers: Party[] = []
+  const enablers: Party[] = []
   for (const taking of waysTo(facts, exempt, false, victims, sources))
     for (const giving of waysTo(facts, destination, true, goals, targets)) {
       if (!apart(taking.after, giving.after)) continue
-      if (!apart(sources, giving.after)) referrers.push(...taking.by)
-      if (!apart(taking.after, targets)) referrers.push(...giving.by)
+      if (!apart(sources, giving.after)) enablers.push(...taking.by)
+      if (!apart(taking.after, targets)) enablers.push(...giving.by)
     }
   const admins = rebinders(facts)
   const uncertain = exempt.uncertain || destination.uncertain || admins.uncertain
-  return unmet(dedupe(referrers), uncertain, admins.live.length > 0)
+  return unmet(dedupe(enablers), uncertain, admins.live.length > 0)
 }
 
 // Two are apart from any one: more need not be looked at.
@@ -142,7 +142,7 @@ function waysTo(facts: TokenFacts, view: ScopeView, wanted: boolean, of: readonl
   return [{ after: now, by: [] }, ...replaced, ...byLists]
 }
 
-export const bringersOf = ({ level, referrers }: Condition): Party[] => (level === 'armed' ? [] : referrers)
+export const enablersOf = ({ level, enablers }: Condition): Party[] => (level === 'armed' ? [] : enablers)
 
 /** The supply is below the cap, or can be again: an admin raises the cap, or somebody burns. */
 export function belowCap(facts: TokenFacts): Condition {
@@ -152,18 +152,18 @@ export function belowCap(facts: TokenFacts): Condition {
   const admins = reachOf(facts, adminRole)
   const raisers = supplyCap.value < noSupplyCap ? admins.couldBecome : []
   const burning = totalSupply.value > 0n ? [ownBurning(facts), blockedBurning(facts)] : []
-  const referrers = dedupe([
+  const enablers = dedupe([
     ...raisers.map(({ account }) => ({ account, how: 'can raise the supply cap' })),
     ...burning
       .filter(({ level }) => level === 'armed' || level === 'latent')
-      .flatMap((one) => one.referrers)
+      .flatMap((one) => one.enablers)
       .map(({ account }) => ({ account, how: 'can burn or have burned, which makes room below the cap' })),
   ])
   const uncertain = admins.uncertain || burning.some(({ level }) => level === 'unknown')
   const proven =
     (raisers.length > 0 && admins.holders.length > 0) ||
     burning.some(({ level }) => level === 'armed' || level === 'latent')
-  return unmet(referrers, uncertain, proven)
+  return unmet(enablers, uncertain, proven)
 }
 
 function ownBurning(facts: TokenFacts): Condition {
@@ -182,7 +182,7 @@ function blockedBurning(facts: TokenFacts): Condition {
 export function together(...conditions: readonly Condition[]): Condition {
   return {
     level: conditions.map(({ level }) => level).reduce(needsBoth, 'armed'),
-    referrers: dedupe(conditions.flatMap(({ referrers }) => referrers)),
+    enablers: dedupe(conditions.flatMap(({ enablers }) => enablers)),
   }
 }
 

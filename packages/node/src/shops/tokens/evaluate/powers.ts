@@ -3,8 +3,8 @@ import { adminRole, noSupplyCap, roles, type ScopeName } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import {
   belowCap,
-  bringersOf,
   type Condition,
+  enablersOf,
   feature,
   notPaused,
   roleHeld,
@@ -70,7 +70,7 @@ function rolePower(facts: TokenFacts, role: Hex, exercised: number, what: string
   const reach = reachOf(facts, role)
   const { level: now } = together(roleHeld(facts, role), ...needs)
   const who = now === 'armed' ? reach.holders.filter((party) => isLive(facts, party)) : []
-  return power(now, exercised, who, dedupe([...reach.couldBecome, ...needs.flatMap(bringersOf)]), sentence(now, what))
+  return power(now, exercised, who, dedupe([...reach.couldBecome, ...needs.flatMap(enablersOf)]), sentence(now, what))
 }
 
 function sentence(level: Level, what: string): string {

@@ -86,7 +86,7 @@ function settle(over: Promise<Reply>, endpoint: RpcEndpoint, calls: readonly Rpc
 
 export type Agreement<T> =
   | { status: 'agreed'; value: T }
-  /** At least two different answers, none of them with enough voices. */
+  /** At least two different answers, none of them with enough votes. */
   | { status: 'disagreement' }
   | { status: 'unread'; reason: string }
 

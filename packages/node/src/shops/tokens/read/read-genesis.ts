@@ -20,7 +20,7 @@ type Transaction = { from: Address; to: Address | undefined; input: Hex }
 /** `missingLogs`: the receipt of the creation holds control logs that the search for logs did not give. */
 export type GenesisRead = { genesis: Genesis; missingLogs: boolean | undefined }
 
-/** Who made the token, through what, and what it did in the same breath. */
+/** Who made the token, through what, and what it did in the same transaction. */
 export function readGenesis(
   { transaction, receiptLogs }: CreationRead,
   token: Address,

@@ -23,7 +23,7 @@ export type VetOptions = {
   clock: Clock
 }
 
-/** Wrong chain, other genesis, or a node that ignores the block hash it is asked for: such an endpoint has no voice. */
+/** Wrong chain, other genesis, or a node that ignores the block hash it is asked for: such an endpoint has no vote. */
 export function createVetter(options: VetOptions): EndpointVetter {
   const { endpoints, clock } = options
   const operators = new Set(endpoints.map(operatorOf))
@@ -32,7 +32,7 @@ export function createVetter(options: VetOptions): EndpointVetter {
   let running: Promise<void> | undefined
   const refresh = async () => {
     const genesis = await options.genesisHash().catch(() => undefined)
-    current = oneVoiceEach(await Promise.all(endpoints.map((endpoint) => vet(options, endpoint, genesis))))
+    current = oneVoteEach(await Promise.all(endpoints.map((endpoint) => vet(options, endpoint, genesis))))
     const failing = current.some(({ fault }) => fault !== undefined && !fault.startsWith(sharesOperator))
     dueMs = clock.nowMs() + (failing ? retryFailedMs : vettedMs)
   }
@@ -54,7 +54,7 @@ export function createVetter(options: VetOptions): EndpointVetter {
   }
 }
 
-function oneVoiceEach(vettings: readonly Vetting[]): Vetting[] {
+function oneVoteEach(vettings: readonly Vetting[]): Vetting[] {
   const heard = new Set<string>()
   return vettings.map((vetting) => {
     if (vetting.fault !== undefined) return vetting

@@ -102,6 +102,6 @@ export function genesisTexts({ genesis }: Report): string[] {
   )
   return [
     `Created in block ${genesis.block_number} by ${factText(genesis.sender)} (${genesis.via}${genesis.via === 'router' ? ` ${factText(genesis.called)}` : ''}), first admin ${genesis.first_admin ?? 'none'}, transaction ${genesis.transaction}.`,
-    ...(calls.length === 0 ? [] : [`In the same breath: ${calls.join('; ')}.`]),
+    ...(calls.length === 0 ? [] : [`In the same transaction: ${calls.join('; ')}.`]),
   ]
 }
