@@ -2,7 +2,7 @@ import type { Database, Sql } from '@assay/till/store/database'
 
 type Registered = { declaration: { id: string; shop?: string } }
 
-/** Kept in the database, for who reads revenue there knows no routes. Routes that are gone belong to no shop. */
+/** Stored in the database: a command that reads revenue there knows no routes. Routes that are gone belong to no shop. */
 export async function recordRouteShops(database: Database, routes: readonly Registered[]): Promise<void> {
   const known = routes
     .flatMap(({ declaration: { id, shop } }) => (shop === undefined ? [] : [{ id, shop }]))
