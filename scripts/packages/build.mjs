@@ -124,13 +124,16 @@ function finishFile(emitted, name, dist, file) {
 /** Imported where sources are found, and never otherwise. */
 const onlyInClone = ['esbuild', 'tsx/esm/api']
 
+/** As a statement or a call; SQL has its own `from`. */
+const importOf = /(?:^(?:import|export)\b(?:[^"'=;()]*\bfrom)? ?|\bimport\()["']([^"'\s]+)["']/gm
+
 /** What a built file imports is a file of the package, Node's, or a declared dependency. */
 function checkImports({ name, dependencies, optionalDependencies, peerDependencies }, dist) {
   const declared = new Set([name, ...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })])
   for (const file of filesBelow(dist)) {
     if (!/\.(js|mjs|d\.ts)$/.test(file) || file.includes('/built/')) continue
     const text = readFileSync(join(dist, file), 'utf8')
-    for (const [, specifier] of text.matchAll(/(?:\bfrom |\bimport ?\(?)["']([^"'\s]+)["']/g)) {
+    for (const [, specifier] of text.matchAll(importOf)) {
       if (/^\./.test(specifier) || isBuiltin(specifier) || onlyInClone.includes(specifier)) continue
       const wanted = specifier
         .split('/')

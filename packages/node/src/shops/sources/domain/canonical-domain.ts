@@ -48,7 +48,9 @@ export function canonicalDomain(text: string, rules: DomainRules): DomainOutcome
   if (domain === '' || domain !== host || !ldh.test(domain)) return reservedOrMalformed(host || typed.toLowerCase())
   if (domain.split('.').some((label) => label.slice(2, 4) === '--' && !label.startsWith('xn--')))
     return refuse('not_a_domain', 'A label of this name has two hyphens in third place, which is reserved.')
-  if (domainToASCII(domainToUnicode(domain)) !== domain)
+  const decoded = domainToUnicode(domain)
+  // Later versions of Node leave what is no punycode as it is.
+  if (domainToASCII(decoded) !== domain || decoded.split('.').some((label) => label.startsWith('xn--')))
     return refuse('not_a_domain', 'The punycode of this name does not decode to itself.')
   return admitted(domain, rules)
 }
