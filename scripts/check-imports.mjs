@@ -1,10 +1,8 @@
 // The direction of imports: a package imports only from packages below it, a folder only from its own files and from
 // folders below it. The order of the lists is the architecture; docs/architecture.md draws what is imported (--write).
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** What each package may import, besides its own files. */
 const packages = {
@@ -73,17 +71,6 @@ const notPortable = /\bBuffer\b|\bprocess\.|from '(?!\.|viem['/])/
 
 const slashes = (path) => path.split(sep).join('/')
 const isTest = (path) => /\.(test|fixture)\.tsx?$/.test(path) || /(^|\/)testing\.ts$/.test(path)
-const problems = []
-/** Who imports whom: `package` or `package/folder`, and in how many files. */
-const arrows = new Map()
-
-function draw(from, to) {
-  if (from === to) return
-  const targets = arrows.get(from) ?? new Map()
-  targets.set(to, (targets.get(to) ?? 0) + 1)
-  arrows.set(from, targets)
-}
-
 function* filesBelow(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
@@ -99,7 +86,24 @@ function placeOf(lines, file) {
   return name === undefined ? undefined : { name, line: lines.findIndex((line) => line.includes(name)) }
 }
 
-function checkWithin(name, lines, file, target) {
+/** The order of the folders of a package. A shop that it does not list is above all others, and a problem of its own. */
+function orderOf(name, source, problems) {
+  const shops = join(source, 'shops')
+  if (name !== 'node' || !existsSync(shops)) return folders[name]
+  const listed = folders.node.flat()
+  const missing = readdirSync(shops, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !listed.includes(`shops/${entry.name}`))
+    .map((entry) => `shops/${entry.name}`)
+  for (const shop of missing)
+    problems.push(
+      `packages/node/src/${shop}: the order of the shops does not list it. Add '${shop}' to \`folders\` in ` +
+        'scripts/check-imports.mjs, above every shop whose index.ts it imports and below every shop that imports its own',
+    )
+  const top = folders.node.findIndex((line) => line[0].startsWith('shops/'))
+  return folders.node.toSpliced(top, 0, missing)
+}
+
+function checkWithin({ problems, draw }, name, lines, file, target) {
   const [from, to] = [placeOf(lines, file), placeOf(lines, target)]
   const where = `packages/${name}/src/${file}`
   if (!from && file.includes('/')) problems.push(`${where}: its folder is not listed in scripts/check-imports.mjs`)
@@ -111,8 +115,9 @@ function checkWithin(name, lines, file, target) {
     problems.push(`${where}: imports ${target} past its index.ts`)
 }
 
-for (const [name, allowed] of Object.entries(packages)) {
-  const source = join(root, 'packages', name, 'src')
+function checkPackage(found, name, allowed, source) {
+  const { problems, draw } = found
+  const lines = orderOf(name, source, problems)
   for (const path of filesBelow(source)) {
     const file = slashes(relative(source, path))
     if (isTest(file)) continue
@@ -129,29 +134,43 @@ for (const [name, allowed] of Object.entries(packages)) {
       const target = slashes(relative(source, resolve(dirname(path), specifier)))
       if (target.startsWith('../../../contracts/')) continue
       if (target.startsWith('..')) problems.push(`packages/${name}/src/${file}: leaves its package (${specifier})`)
-      else if (folders[name]) checkWithin(name, folders[name], file, target)
+      else if (lines) checkWithin(found, name, lines, file, target)
     }
   }
 }
 
+/** What is wrong with the imports below a root, and who imports whom: `package` or `package/folder`. */
+export function checkImports(root) {
+  const problems = []
+  const arrows = new Map()
+  const draw = (from, to) => {
+    if (from !== to) arrows.set(from, (arrows.get(from) ?? new Set()).add(to))
+  }
+  for (const [name, allowed] of Object.entries(packages)) {
+    const source = join(root, 'packages', name, 'src')
+    if (existsSync(source)) checkPackage({ problems, draw }, name, allowed, source)
+  }
+  for (const from of arrows.keys())
+    if (below(arrows, from).has(from)) problems.push(`${from}: imports itself in a circle`)
+  return { problems, arrows }
+}
+
 /** Everything that can be reached from here, in any number of steps. */
-function below(from, seen = new Set()) {
-  for (const to of arrows.get(from)?.keys() ?? [])
+function below(arrows, from, seen = new Set()) {
+  for (const to of arrows.get(from) ?? [])
     if (!seen.has(to)) {
       seen.add(to)
-      below(to, seen)
+      below(arrows, to, seen)
     }
   return seen
 }
 
-for (const from of arrows.keys()) if (below(from).has(from)) problems.push(`${from}: imports itself in a circle`)
-
 /** An arrow that a longer way shows already is left out, as far as the way stays in the drawing. */
-function drawing(names) {
+function drawing(arrows, names) {
   const inside = (name) => names.includes(name)
   const shown = names.flatMap((from) => {
-    const targets = [...(arrows.get(from)?.keys() ?? [])].filter(inside)
-    const direct = targets.filter((to) => !targets.some((other) => other !== to && below(other).has(to)))
+    const targets = [...(arrows.get(from) ?? [])].filter(inside)
+    const direct = targets.filter((to) => !targets.some((other) => other !== to && below(arrows, other).has(to)))
     return direct.sort().map((to) => [from, to])
   })
   const id = (name) => name.replace(/[^a-z0-9]/g, '_')
@@ -165,23 +184,38 @@ function drawing(names) {
   ].join('\n')
 }
 
-const drawings = {
-  packages: drawing(Object.keys(packages)),
-  node: drawing(folders.node.flat().map((name) => `node/${name}`)),
-  till: drawing(folders.till.flat().map((name) => `till/${name}`)),
-}
-const page = join(root, 'docs', 'architecture.md')
-const written = readFileSync(page, 'utf8')
-const drawn = Object.entries(drawings).reduce(
-  (text, [name, picture]) =>
-    text.replace(
-      new RegExp(`(<!-- drawing: ${name} -->\n)[^]*?(\n<!-- end -->)`),
-      (_, start, end) => `${start}${picture}${end}`,
+function withDrawings(arrows, written) {
+  const drawings = {
+    packages: drawing(arrows, Object.keys(packages)),
+    node: drawing(
+      arrows,
+      folders.node.flat().map((name) => `node/${name}`),
     ),
-  written,
-)
-if (process.argv.includes('--write')) writeFileSync(page, drawn)
-else if (drawn !== written) problems.push('docs/architecture.md: out of date; npm run imports -- --write redraws it')
+    till: drawing(
+      arrows,
+      folders.till.flat().map((name) => `till/${name}`),
+    ),
+  }
+  return Object.entries(drawings).reduce(
+    (text, [name, picture]) =>
+      text.replace(
+        new RegExp(`(<!-- drawing: ${name} -->\n)[^]*?(\n<!-- end -->)`),
+        (_, start, end) => `${start}${picture}${end}`,
+      ),
+    written,
+  )
+}
 
-for (const problem of problems) process.stdout.write(`${problem}\n`)
-process.exitCode = problems.length > 0 ? 1 : 0
+function main() {
+  const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+  const { problems, arrows } = checkImports(root)
+  const page = join(root, 'docs', 'architecture.md')
+  const written = readFileSync(page, 'utf8')
+  const drawn = withDrawings(arrows, written)
+  if (process.argv.includes('--write')) writeFileSync(page, drawn)
+  else if (drawn !== written) problems.push('docs/architecture.md: out of date; npm run imports -- --write redraws it')
+  for (const problem of problems) process.stdout.write(`${problem}\n`)
+  process.exitCode = problems.length > 0 ? 1 : 0
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main()
