@@ -146,6 +146,34 @@ function below(from, seen = new Set()) {
 
 for (const from of arrows.keys()) if (below(from).has(from)) problems.push(`${from}: imports itself in a circle`)
 
+/** Files that import values of each other in a circle: which of them runs first then decides what is defined. */
+function checkCircles() {
+  const statement = /^(?:import|export)\s+(?!type\b)(?:[^;'"]*?\bfrom\s+)?'(\.[^']+)'/gm
+  const imports = new Map()
+  for (const name of Object.keys(packages))
+    for (const path of filesBelow(join(root, 'packages', name, 'src'))) {
+      const found = [...readFileSync(path, 'utf8').matchAll(statement)]
+      imports.set(
+        path,
+        found.map(([, specifier]) => resolve(dirname(path), specifier)),
+      )
+    }
+  const done = new Set()
+  const visit = (path, way) => {
+    const at = way.indexOf(path)
+    if (at >= 0) {
+      const circle = [...way.slice(at), path].map((one) => slashes(relative(root, one)))
+      problems.push(`files import values in a circle: ${circle.join(' -> ')}`)
+    }
+    if (at >= 0 || done.has(path)) return
+    for (const to of imports.get(path) ?? []) visit(to, [...way, path])
+    done.add(path)
+  }
+  for (const path of imports.keys()) visit(path, [])
+}
+
+checkCircles()
+
 /** An arrow that a longer way shows already is left out, as far as the way stays in the drawing. */
 function drawing(names) {
   const inside = (name) => names.includes(name)
