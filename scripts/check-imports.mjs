@@ -139,6 +139,32 @@ function checkPackage(found, name, allowed, source) {
   }
 }
 
+/** Files that import values of each other in a circle: which of them runs first then decides what is defined. */
+function checkCircles(root, problems) {
+  const statement = /^(?:import|export)\s+(?!type\b)(?:[^;'"]*?\bfrom\s+)?'(\.[^']+)'/gm
+  const imports = new Map()
+  const sources = Object.keys(packages).map((name) => join(root, 'packages', name, 'src'))
+  for (const path of sources.filter((source) => existsSync(source)).flatMap((source) => [...filesBelow(source)])) {
+    const found = [...readFileSync(path, 'utf8').matchAll(statement)]
+    imports.set(
+      path,
+      found.map(([, specifier]) => resolve(dirname(path), specifier)),
+    )
+  }
+  const done = new Set()
+  const visit = (path, way) => {
+    const at = way.indexOf(path)
+    if (at >= 0) {
+      const circle = [...way.slice(at), path].map((one) => slashes(relative(root, one)))
+      problems.push(`files import values in a circle: ${circle.join(' -> ')}`)
+    }
+    if (at >= 0 || done.has(path)) return
+    for (const to of imports.get(path) ?? []) visit(to, [...way, path])
+    done.add(path)
+  }
+  for (const path of imports.keys()) visit(path, [])
+}
+
 /** What is wrong with the imports below a root, and who imports whom: `package` or `package/folder`. */
 export function checkImports(root) {
   const problems = []
@@ -152,6 +178,7 @@ export function checkImports(root) {
   }
   for (const from of arrows.keys())
     if (below(arrows, from).has(from)) problems.push(`${from}: imports itself in a circle`)
+  checkCircles(root, problems)
   return { problems, arrows }
 }
 

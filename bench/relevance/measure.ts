@@ -2,7 +2,8 @@ import { buildSegment, defaultWeights, type FieldWeights } from '../../packages/
 import { createMatchIndex, type MatchIndex } from '../../packages/node/src/shops/match/match-index.ts'
 import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
 import { aboveFloor } from '../../packages/node/src/shops/match/relevance-floor.ts'
-import { defaultRescoring, type RescoreWeights } from '../../packages/node/src/shops/match/rescore.ts'
+import { defaultRescoring } from '../../packages/node/src/shops/match/rescore.ts'
+import type { RescoreWeights } from '../../packages/node/src/shops/match/rescored.ts'
 import { averagePrecision, mean, ndcgAt, recallAt } from './measures.ts'
 import type { CollectionDoc, CollectionQuery, Qrels } from './read-collection.ts'
 

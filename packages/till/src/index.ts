@@ -15,6 +15,7 @@ export type { AnswerContent, PaidCall, ReversalHook, ReversedPart, Sale, SaleHoo
 export type { Scheme } from './contract/scheme.ts'
 export { createTill } from './create-till.ts'
 export { cdp, http, local } from './facilitator-options.ts'
+export type { FacilitatorOption } from './facilitators/index.ts'
 export { ConfigError } from './kernel/config-error.ts'
 export { Problem } from './kernel/problem.ts'
 export type { RefundRequest, RefundRequestOutcome } from './refunds/refund-payment.ts'
@@ -31,4 +32,4 @@ export type {
 export type { Tx } from './store/database.ts'
 export type { SoldRoute, Till, WebCall } from './till.ts'
 export type { AlarmEvent, RefundEvent, SaleEvent, TillEvents } from './till-events.ts'
-export type { EmbeddedDatabase, FacilitatorOption, NetworkOption, TillOptions } from './till-options.ts'
+export type { EmbeddedDatabase, NetworkOption, TillOptions } from './till-options.ts'

@@ -1,6 +1,5 @@
 import { type Address, hasChecksum, parseAddress } from '@assay/protocol/address'
 import { erc20Asset } from '@assay/protocol/asset'
-import { isLoopbackHost } from '@assay/protocol/loopback'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import type { UsdcAsset } from '@assay/protocol/networks'
 import {
@@ -16,11 +15,18 @@ import type { ChannelPolicy } from './channels/index.ts'
 import type { Interceptors, SalePart } from './compose/index.ts'
 import type { Scheme } from './contract/scheme.ts'
 import type { Payees } from './contract/terms.ts'
-import type { FacilitatorChoice } from './facilitators/index.ts'
+import {
+  type FacilitatorChoice,
+  type FacilitatorOption,
+  facilitatorOptions,
+  findChoiceProblems,
+  optionOf,
+} from './facilitators/index.ts'
 import type { Clock } from './kernel/clock.ts'
 import { ConfigError } from './kernel/config-error.ts'
 import type { Log } from './kernel/log.ts'
 import type { Metrics } from './kernel/metrics.ts'
+import { isPrivateUrl } from './kernel/private-url.ts'
 import type { Rng } from './kernel/random.ts'
 import { type PayoutPolicy, parsePayoutPolicy } from './payouts/index.ts'
 import { defaultHandlerMs } from './selling/index.ts'
@@ -29,9 +35,6 @@ import { findKeyProblems, readWallet } from './wallet-options.ts'
 
 /** An embedded PostgreSQL in a folder: `embedded()` of `@assay/till/embedded`. */
 export type EmbeddedDatabase = { embedded: true; folder: string; port?: number }
-
-/** Who settles: `cdp()`, `http()` or `local()`. */
-export type FacilitatorOption = { choice: FacilitatorChoice; settlerKeys?: readonly KeySource[] }
 
 export type NetworkOption = {
   /** Where buyers pay, with its EIP-55 checksum. */
@@ -68,7 +71,7 @@ export type TillOptions = {
   databasePooled?: boolean
   /** By name (`base`, `polygon`, `base-sepolia`, `polygon-amoy`) or CAIP-2 id. */
   networks: Readonly<Record<string, NetworkOption>>
-  /** One, or several in the order in which they are tried. */
+  /** Who settles: `cdp()`, `http()` or `local()`, or several in the order in which they are tried. */
   facilitator: FacilitatorOption | readonly FacilitatorOption[] | undefined
   /** Origin under which buyers reach the routes: resource URLs and signatures name it, never the Host header. */
   publicUrl: string | undefined
@@ -202,7 +205,9 @@ export function readTillOptions(options: TillOptions): TillSettings {
     signingKeyFile: options.signingKeyFile,
     erc6492Factories: [],
   }
-  for (const choice of settings.facilitators) problems.push(...facilitatorProblems(choice, settings))
+  const hasKeys = settings.settlerKeys.length > 0
+  for (const choice of settings.facilitators)
+    problems.push(...findChoiceProblems(choice, { hasKeys, demo }).map((problem) => `facilitator: ${problem}`))
   if (problems.length > 0) throw new ConfigError(problems)
   return settings
 }
@@ -221,31 +226,17 @@ const findUnknownOptions = (options: TillOptions): string[] =>
     .filter((name) => !Object.hasOwn(optionNames, name))
     .map((name) => `${name}: is not an option of createTill`)
 
-const facilitatorKinds = 'one of cdp({ keyId, keySecret }), http(url), local({ keys })'
-
 function readFacilitators(given: TillOptions['facilitator'], demo: boolean, problems: string[]): FacilitatorOption[] {
+  const oneOf = `one of ${facilitatorOptions.join(', ')}`
   const list: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given]
-  if (list.length === 0) problems.push(`facilitator: missing, ${facilitatorKinds}`)
+  if (list.length === 0) problems.push(`facilitator: missing, ${oneOf}`)
   const made = list.filter(
     (one): one is FacilitatorOption => typeof one === 'object' && one !== null && 'choice' in one,
   )
-  if (made.length < list.length) problems.push(`facilitator: must be ${facilitatorKinds}, or a list of these`)
-  const keys = made.flatMap(({ settlerKeys }) => settlerKeys ?? [])
-  problems.push(...findKeyProblems('facilitator: local({ keys })', keys, demo))
+  if (made.length < list.length) problems.push(`facilitator: must be ${oneOf}, or a list of these`)
+  for (const { choice, settlerKeys = [] } of made)
+    problems.push(...findKeyProblems(`facilitator: ${optionOf(choice)}`, settlerKeys, demo))
   return made
-}
-
-function facilitatorProblems({ kind, settings }: FacilitatorChoice, { settlerKeys, mode }: TillSettings): string[] {
-  if (kind === 'local' && settlerKeys.length === 0)
-    return ['facilitator: local({ keys }) needs the key of at least one wallet with gas']
-  if (kind === 'cdp')
-    return [['apiKeyId', 'keyId'] as const, ['apiKeySecret', 'keySecret'] as const].flatMap(([setting, option]) =>
-      settings[setting] ? [] : [`facilitator: cdp({ ${option} }) is missing`],
-    )
-  if (kind !== 'url') return []
-  const url = settings['url'] ?? ''
-  if (!URL.canParse(url)) return ['facilitator: http(url) needs a URL']
-  return mode === 'demo' || isPrivate(new URL(url)) ? [] : ['facilitator: http(url) must be https']
 }
 
 function readDatabase(options: TillOptions, demo: boolean, problems: string[]) {
@@ -267,9 +258,6 @@ function readDatabase(options: TillOptions, demo: boolean, problems: string[]) {
   return { ...none, home: folder, ...(port === undefined ? {} : { databasePort: port }) }
 }
 
-/** Nobody on the way can read or change what is sent. */
-const isPrivate = ({ protocol, hostname }: URL) => protocol === 'https:' || isLoopbackHost(hostname)
-
 function readPublicUrl(text: string | undefined, demo: boolean, problems: string[]): { origin: string; host: string } {
   const bad = (problem: string) => {
     problems.push(`publicUrl: ${problem}`)
@@ -280,7 +268,7 @@ function readPublicUrl(text: string | undefined, demo: boolean, problems: string
   const url = new URL(text)
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
     return bad('must be an origin without a path; a mount path belongs into the path of each route')
-  if (!demo && !isPrivate(url)) return bad('must be https')
+  if (!demo && !isPrivateUrl(url)) return bad('must be https')
   return { origin: url.origin, host: url.host }
 }
 
@@ -346,7 +334,7 @@ function readEndpoints(name: string, rpc: NetworkOption['rpc'], demo: boolean, p
   if (list.length === 0) problems.push(`networks.${name}.rpc: missing, the URL of a JSON-RPC endpoint of that chain`)
   return list.flatMap((one) => {
     if (typeof one !== 'string') return [one]
-    if (URL.canParse(one) && (demo || isPrivate(new URL(one)))) return [httpEndpoint(one)]
+    if (URL.canParse(one) && (demo || isPrivateUrl(new URL(one)))) return [httpEndpoint(one)]
     problems.push(`networks.${name}.rpc: each must be an https URL`)
     return []
   })

@@ -1,5 +1,6 @@
 import { zeroAddress } from '@assay/protocol/address'
 import { demoAccounts, demoSettlerKeys } from '@assay/till/devnet/accounts'
+import { facilitatorChoices, settlesItself } from '@assay/till/facilitators'
 import type { Config } from './config-type.ts'
 import { type Environment, processesMax } from './environment.ts'
 
@@ -40,7 +41,7 @@ export function checkProduction(env: Environment, config: Config): string[] {
   }
   if (env.LOG_KEY_FILE !== undefined && env.LOG_KEY_FILE === env.SIGNING_KEY_FILE)
     problems.push('LOG_KEY_FILE: must not be SIGNING_KEY_FILE, the log has its own key')
-  need('FACILITATOR', 'cdp, local or the URL of a facilitator, or several of them')
+  need('FACILITATOR', `${facilitatorChoices.join(', ')}, or several of them`)
   need('CONTACT_EMAIL', 'buyers and indexers need someone to write to')
   for (const { name, rpcUrls } of config.networks.slice(2))
     if (rpcUrls.length === 0) problems.push(`CHAINS: ${name}.rpc_urls is missing, production reads the real chain`)
@@ -49,9 +50,9 @@ export function checkProduction(env: Environment, config: Config): string[] {
     ['API_URL', config.apiUrl],
   ] as const)
     if (url !== undefined && !url.startsWith('https://')) problems.push(`${name}: must be https in production`)
-  const settlesItself = env.FACILITATOR !== undefined && config.facilitators.some(({ kind }) => kind === 'local')
-  if (settlesItself && config.settlerKeys.length === 0 && !config.signer)
-    problems.push('SETTLER_KEYS, SETTLER_KEYS_FILE or SIGNER_URL: missing, needed by FACILITATOR=local')
+  const settling = env.FACILITATOR === undefined ? undefined : settlesItself(config.facilitators)
+  if (settling !== undefined && config.settlerKeys.length === 0 && !config.signer)
+    problems.push(`SETTLER_KEYS, SETTLER_KEYS_FILE or SIGNER_URL: missing, needed by FACILITATOR=${settling}`)
   problems.push(...demoValues(env, config))
   return problems
 }

@@ -1,4 +1,4 @@
-import { addHints, defineProblems, problemRow as row } from '@assay/till/kernel/problem'
+import { defineProblems, problemRow as row, setHints } from '@assay/till/kernel/problem'
 
 export const httpProblems = defineProblems({
   uri_too_long: row(414, false, 'URL too long', 'Shorten the query.'),
@@ -10,4 +10,4 @@ export const httpProblems = defineProblems({
   ),
 })
 
-addHints({ not_found: 'Check what the address names; GET / lists every route of this node, and paths are exact.' })
+setHints({ not_found: 'Check what the address names; GET / lists every route of this node, and paths are exact.' })

@@ -1,4 +1,11 @@
-import type { CaptureOutcome, EntitlementPort, Hold, HoldEnd, KeptSale } from '../contract/entitlement.ts'
+import type {
+  CaptureOutcome,
+  EntitledResponse,
+  EntitlementPort,
+  Hold,
+  HoldEnd,
+  KeptSale,
+} from '../contract/entitlement.ts'
 import { Problem } from '../kernel/problem.ts'
 import { accounts, type LedgerTransaction } from '../ledger/index.ts'
 import { createBatcher } from '../store/group-commit.ts'
@@ -12,7 +19,7 @@ import {
   raiseCharges,
 } from './channel-store.ts'
 import { correctionFor } from './check-voucher.ts'
-import { makeDeposit } from './make-deposit.ts'
+import { makeDeposit, type PlannedDeposit } from './make-deposit.ts'
 import { soldRecord, type VoucherHold, voucherOf, voucherResponse } from './voucher-hold.ts'
 
 /** Those that failed are forgotten in their turn. */
@@ -47,14 +54,8 @@ export function createVoucherPort(
         throw new Error(`a charge of ${chargeMicro} does not fit a quote of ${voucher.amountMicro}`)
       held.set(hold.holdId, voucher)
       if (held.size > heldMax) held.delete(held.keys().next().value as string)
-      if (!voucher.deposit) return
-      const transaction = await makeDeposit(deps, voucher.deposit)
-      if (transaction !== undefined) voucher.transaction = transaction
-      const known = await cache.get(voucher.record)
-      if (!known) throw new Error(`the channel ${voucher.record.id} is not known after its deposit`)
-      voucher.record = known.record
-      if (known.record.chargedMicro + voucher.amountMicro !== voucher.signedMicro)
-        throw await correctionFor(deps, known.record)
+      if (voucher.deposit) await deposit(voucher, voucher.deposit)
+      return () => respond(hold.holdId, voucher)
     },
     async capture(tx, calls) {
       const vouchers = calls.map(({ hold }) => voucherOf(hold))
@@ -70,13 +71,6 @@ export function createVoucherPort(
       insertSales(tx, sold.map(saleOf), clock.nowMs()).catch((error: unknown) => {
         throw isIdentifierTaken(error) ? new Problem('payment_identifier_conflict') : error
       }),
-    served(hold) {
-      const voucher = voucherOf(hold)
-      held.delete(hold.holdId)
-      const record = soldRecord(voucher)
-      cache.sold(record, record, voucher.fingerprint.toString('hex'))
-      return { paymentResponse: voucherResponse(voucher), delivered: () => delivered(record) }
-    },
     async release(holdId): Promise<HoldEnd | undefined> {
       const voucher = held.get(holdId)
       if (!voucher) return undefined
@@ -88,6 +82,23 @@ export function createVoucherPort(
     },
     delivered,
     idle: () => deliveries.idle(),
+  }
+
+  async function deposit(voucher: VoucherHold, planned: PlannedDeposit): Promise<void> {
+    const transaction = await makeDeposit(deps, planned)
+    if (transaction !== undefined) voucher.transaction = transaction
+    const known = await cache.get(voucher.record)
+    if (!known) throw new Error(`the channel ${voucher.record.id} is not known after its deposit`)
+    voucher.record = known.record
+    if (known.record.chargedMicro + voucher.amountMicro !== voucher.signedMicro)
+      throw await correctionFor(deps, known.record)
+  }
+
+  function respond(holdId: string, voucher: VoucherHold): EntitledResponse {
+    held.delete(holdId)
+    const record = soldRecord(voucher)
+    cache.sold(record, record, voucher.fingerprint.toString('hex'))
+    return { paymentResponse: voucherResponse(voucher), delivered: () => delivered(record) }
   }
 
   /** Another process sold by this channel meanwhile, its state changed, or an earlier commit was not seen to end. */

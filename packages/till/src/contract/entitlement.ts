@@ -9,23 +9,31 @@ import type { AnswerContent, PaidCall, PaidRoute, PreparedAnswer } from './paid-
 export type EntitlementPort = {
   /** Name in metrics. */
   name: string
+  /** Takes money that was paid in before: a payment of scheme `credit` names it, and the exposure cap limits it. */
+  drawsCredit?: true
   /** True when the request carries this kind of credential; no I/O. */
   claims(headers: ReadonlyMap<string, string>): boolean
   /** Sets a call aside before its answer is prepared. */
   hold(call: PaidCall): Promise<HoldOutcome>
-  /** Once the answer is prepared, before the transaction of its capture; a Problem stops the sale. */
-  beforeCapture?(hold: Hold, prepared: PreparedAnswer): Promise<void>
+  /**
+   * Once the answer is prepared, before the transaction of its capture; a Problem stops the sale. What it returns is called
+   * after the commit. Absent: the response says what was drawn.
+   */
+  beforeCapture?(hold: Hold, prepared: PreparedAnswer): Promise<() => EntitledResponse>
   /** Takes held calls, in the transaction of their effects and before them. An outcome for each, in the order given. */
   capture(tx: Tx, held: readonly HeldCall[]): Promise<CaptureOutcome[]>
-  /** Stores what was sold with its answers, in the same transaction. Absent: answers of named calls are kept by their name. */
+  /**
+   * Stores what was sold with its answers, which the effects made after the capture, in the same transaction. Absent: answers
+   * of named calls are kept by their name.
+   */
   keep?(tx: Tx, sold: readonly KeptSale[]): Promise<void>
-  /** After the commit: what its response says, where that is more than what was drawn. */
-  served?(hold: Hold): { paymentResponse: string; delivered(): void | Promise<void> }
   /** Releases a hold, once, unless it was captured; also for holds whose process died. Undefined: what became of it is not known. */
   release(holdId: string): Promise<HoldEnd | undefined>
   /** What became of this call when it came before. Asked before its caller would have to pay again. */
   describe(call: PaidCall): Promise<HoldOutcome | undefined>
 }
+
+export type EntitledResponse = { paymentResponse: string; delivered(): void | Promise<void> }
 
 export type HoldOutcome =
   | Hold

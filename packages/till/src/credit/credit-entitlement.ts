@@ -77,6 +77,7 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
   }
   const port: EntitlementPort = {
     name,
+    drawsCredit: true,
     claims: (headers) => /\berc8128:/.test(headers.get('signature-input') ?? ''),
     hold: (call) => holdCredit(parts, call).catch(asRefusal),
     capture: (tx, held) => captureCredit(parts, tx, held),

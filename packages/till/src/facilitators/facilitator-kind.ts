@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { KeySource } from '../chain/wallet/index.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
@@ -9,6 +10,9 @@ import type { LocalChain } from './local/local-facilitator.ts'
 
 /** What was chosen, and the settings its kind read for itself. */
 export type FacilitatorChoice = { kind: string; settings: Record<string, string> }
+
+/** What an embedder chose, with the keys that the kind brings. */
+export type FacilitatorOption = { choice: FacilitatorChoice; settlerKeys?: readonly KeySource[] }
 
 export type FacilitatorPorts = {
   sql: Sql
@@ -27,10 +31,19 @@ export type FacilitatorVariable = { shown: string; description: string; secret: 
 
 /** One way to have payments settled: a folder with one of these, and a line in `kinds.ts`. */
 export type FacilitatorKind = {
+  /** That of its folder. */
   readonly name: string
   /** What the operator writes to choose it. */
   readonly chosenBy: string
   takes(choice: string): boolean
+  /** It settles with wallets of this process. */
+  readonly needsSettlerKeys?: true
+  /** What an embedder writes to choose it. */
+  readonly option: string
+  /** The choice of an embedder, from whatever this kind asks of one. */
+  choose(given: never): FacilitatorOption
+  /** What is wrong with settings that an embedder gave. */
+  findProblems?(settings: FacilitatorChoice['settings'], demo: boolean): string[]
   /** What it reads of the environment. */
   readonly variables: Readonly<Record<string, FacilitatorVariable>>
   /** What is missing or wrong is added to `problems`, each with the name of its variable. */

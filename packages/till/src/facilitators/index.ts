@@ -1,7 +1,16 @@
 export { createCdpFacilitator } from './cdp/cdp-facilitator.ts'
 export { type ExactPayment, exactPayment } from './exact-payment.ts'
-export type { FacilitatorChoice, FacilitatorKind, FacilitatorPorts } from './facilitator-kind.ts'
-export { chooseFacilitators, facilitatorVariables, openFacilitators } from './kinds.ts'
+export type { FacilitatorChoice, FacilitatorKind, FacilitatorOption, FacilitatorPorts } from './facilitator-kind.ts'
+export {
+  chooseFacilitators,
+  facilitatorChoices,
+  facilitatorOptions,
+  facilitatorVariables,
+  findChoiceProblems,
+  openFacilitators,
+  optionOf,
+  settlesItself,
+} from './kinds.ts'
 export type { LocalChain } from './local/local-facilitator.ts'
 export { deleteHolders } from './ordered/payment-holders.ts'
 export { recordRefusedPayers } from './record-refused-payers.ts'

@@ -14,12 +14,12 @@ test('each kind is chosen by its own word, with its own settings, and local wher
   expect(chosen('cdp', keys).list).toMatchObject([
     { kind: 'cdp', settings: { apiKeyId: 'id', apiKeySecret: 'secret' } },
   ])
-  expect(chosen(url, keys)).toEqual({ list: [{ kind: 'url', settings: { url } }], problems: [] })
+  expect(chosen(url, keys)).toEqual({ list: [{ kind: 'http', settings: { url } }], problems: [] })
 })
 
 test('several are tried in the order in which they are named', () => {
   const { list, problems } = chosen(`cdp, ${url},local`, keys)
-  expect([list.map(({ kind }) => kind), problems]).toEqual([['cdp', 'url', 'local'], []])
+  expect([list.map(({ kind }) => kind), problems]).toEqual([['cdp', 'http', 'local'], []])
   expect(chosen('local,local').problems).toEqual(['FACILITATOR: names one twice'])
 })
 

@@ -24,7 +24,7 @@ export async function passCredit(
   if (!takesCredit(call.route)) return invalid('unsupported_scheme', 'Credit does not buy credit.')
   if (payment.resourceUrl !== undefined && payment.resourceUrl !== call.resourceUrl)
     return refuse('payment_resource_mismatch', { detail: `The payment names ${payment.resourceUrl.slice(0, 200)}.` })
-  const ports = deps.entitlements.filter((port) => port.name === 'credit' && port.claims(call.headers))
+  const ports = deps.entitlements.filter((port) => port.drawsCredit && port.claims(call.headers))
   if (ports.length === 0)
     return refuse('proof_required', {
       detail: 'Scheme credit needs the request itself to be signed.',

@@ -58,10 +58,10 @@ export async function serveHeld(deps: GateDeps, sales: EntitledSales, held: Held
       earlierInstead(held, error),
     )
     if ('status' in prepared) return prepared
-    await held.port.beforeCapture?.(hold, prepared)
+    const respond = held.port.beforeCapture && (await held.port.beforeCapture(hold, prepared))
     const sold = await sales.sell({ ...held, callId, prepared })
     if (sold.status === 'not_captured') return (await sold.why()) as NotHeld
-    const served = held.port.served?.(hold)
+    const served = respond?.()
     const paymentResponse = served?.paymentResponse ?? (sold.draw && drawResponse(hold.account, callId, sold.draw))
     return {
       kind: 'served',
@@ -89,7 +89,7 @@ async function releaseHold(deps: GateDeps, { port, hold }: HeldCall): Promise<vo
  * is final buys as always.
  */
 async function isBeyondCap(deps: GateDeps, { call, port, hold }: HeldCall): Promise<boolean> {
-  const draws = port.name === 'credit' && (hold.chargeAfterPrepare || hold.draw !== undefined)
+  const draws = port.drawsCredit && (hold.chargeAfterPrepare || hold.draw !== undefined)
   const { priceMicro: amountMicro } = call
   // Also where the route is revocable: a draw is not undone with the payment that brought the credit.
   if (!draws || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: false }))) return false

@@ -3,7 +3,7 @@ import { nowSeconds, systemClock, toRfc3339 } from './clock.ts'
 import { base32, createIds, publicIdPattern } from './ids.ts'
 import { silentLog } from './log.ts'
 import { silentMetrics } from './metrics.ts'
-import { addHints, asProblem, Problem, problemBody } from './problem.ts'
+import { asProblem, Problem, problemBody, setHints } from './problem.ts'
 import { problemTable } from './problem-table.ts'
 import { systemRng } from './random.ts'
 
@@ -101,12 +101,12 @@ describe('problems', () => {
     for (const [code, { hint }] of Object.entries(problemTable)) expect(hint, code).not.toMatch(/\b(GET|POST)\b|\/v\d/)
     const { hint } = problemTable.bad_request
     try {
-      addHints({ bad_request: 'GET /toys lists them.' })
+      setHints({ bad_request: 'GET /toys lists them.' })
       expect(new Problem('bad_request').kind.hint).toBe('GET /toys lists them.')
     } finally {
-      addHints({ bad_request: hint })
+      setHints({ bad_request: hint })
     }
-    expect(() => addHints({ toy_unknown: 'x' } as Record<string, string>)).toThrow(/toy_unknown is not defined/)
+    expect(() => setHints({ toy_unknown: 'x' } as Record<string, string>)).toThrow(/toy_unknown is not defined/)
   })
 
   test('speak by their table, unless they know better', () => {

@@ -1,6 +1,6 @@
 /**
  * The problems that the till raises. Its embedder defines others (`defineProblems`), and says which route helps with one of
- * these (`addHints`). A test compares all of them with docs/errors.md.
+ * these (`setHints`). A test compares all of them with docs/errors.md.
  */
 type Row = { status: number; title: string; retryable: boolean; hint: string }
 

@@ -25,7 +25,7 @@ export function defineProblems<Code extends string>(rows: Record<Code, ProblemRo
 }
 
 /** The owner of a route says that it helps with problems of the till, which knows no routes. */
-export function addHints(hints: Partial<Record<ProblemCode, string>>): void {
+export function setHints(hints: Partial<Record<ProblemCode, string>>): void {
   for (const [code, hint] of Object.entries(hints)) {
     const kind = known.get(code)
     if (!kind) throw new Error(`the problem ${code} is not defined`)

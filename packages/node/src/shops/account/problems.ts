@@ -1,4 +1,4 @@
-import { addHints, defineProblems, problemRow as row } from '@assay/till/kernel/problem'
+import { defineProblems, problemRow as row, setHints } from '@assay/till/kernel/problem'
 
 export const accountProblems = defineProblems({
   dispute_refused: row(
@@ -21,7 +21,7 @@ export const accountProblems = defineProblems({
   ),
 })
 
-addHints({
+setHints({
   mandate_unknown: 'Send the signed mandate to POST /v1/mandates first; the answer has its id. Nothing was charged.',
   mandate_unconfirmed:
     'Ask the owner to send it again to POST /v1/mandates in a request signed by the owner, or for a new one sent so. Nothing was charged.',

@@ -13,7 +13,7 @@ import {
   type Rescored,
   type RescoreInput,
   type RescoreWeights,
-} from './rescore.ts'
+} from './rescored.ts'
 import type { Segment } from './segment.ts'
 import { keptTokensMax } from './token-stream.ts'
 

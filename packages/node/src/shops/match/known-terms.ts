@@ -1,5 +1,5 @@
 import { createGrowing } from './growing.ts'
-import type { LookedUp } from './rescore.ts'
+import type { LookedUp } from './rescored.ts'
 import { type Segment, termAt, termCount } from './segment.ts'
 
 /** Terms that were looked up over all segments: those that mark good pages are much the same from one search to the next. */

@@ -1,6 +1,6 @@
 import { createInnerProducts, type InnerProducts } from './inner-products.ts'
 import type { LatentSpace } from './latent-space.ts'
-import { byTotal, type IndexPart, type Rescored, type RescoreInput, type RescoreWeights } from './rescore.ts'
+import { byTotal, type IndexPart, type Rescored, type RescoreInput, type RescoreWeights } from './rescored.ts'
 
 /** Only the first so many are compared with each other: the others are not shown anyway. */
 const comparedMax = 100

@@ -1,6 +1,6 @@
 import { markedMax, withMarks } from './mark-terms.ts'
 import type { CandidateTokens } from './read-candidates.ts'
-import { impactOf, type LookedUp, postingsOf, type RescoreInput } from './rescore.ts'
+import { impactOf, type LookedUp, postingsOf, type RescoreInput } from './rescored.ts'
 import { weightOf } from './term-weights.ts'
 import { keptTokensMax } from './token-stream.ts'
 import type { Hit } from './top-hits.ts'

@@ -1,11 +1,24 @@
 import { withBreaker } from '../breaker.ts'
-import type { FacilitatorKind } from '../facilitator-kind.ts'
+import type { FacilitatorKind, FacilitatorOption } from '../facilitator-kind.ts'
 import { createCdpFacilitator } from './cdp-facilitator.ts'
 
-export const cdp: FacilitatorKind = {
+/** Coinbase's facilitator, with the id and secret of an API key. */
+export const cdp = {
   name: 'cdp',
   chosenBy: 'cdp',
   takes: (choice) => choice === 'cdp',
+  option: 'cdp({ keyId, keySecret })',
+  choose: ({
+    keyId = '',
+    keySecret = '',
+  }: {
+    keyId: string | undefined
+    keySecret: string | undefined
+  }): FacilitatorOption => ({ choice: { kind: 'cdp', settings: { apiKeyId: keyId, apiKeySecret: keySecret } } }),
+  findProblems: ({ apiKeyId, apiKeySecret }) => [
+    ...(apiKeyId ? [] : ['cdp({ keyId }) is missing']),
+    ...(apiKeySecret ? [] : ['cdp({ keySecret }) is missing']),
+  ],
   variables: {
     CDP_API_KEY_ID: { shown: 'none', description: 'Key id for `FACILITATOR=cdp`.', secret: true },
     CDP_API_KEY_SECRET: {
@@ -25,4 +38,4 @@ export const cdp: FacilitatorKind = {
   },
   open: async ({ apiKeyId = '', apiKeySecret = '' }, ports) =>
     withBreaker(createCdpFacilitator({ apiKeyId, apiKeySecret, ...ports }), ports),
-}
+} satisfies FacilitatorKind

@@ -1,13 +1,20 @@
-import type { FacilitatorKind } from '../facilitator-kind.ts'
+import type { Hex } from '@assay/protocol/bytes'
+import type { FacilitatorKind, FacilitatorOption } from '../facilitator-kind.ts'
 import { createLocalFacilitator } from './local-facilitator.ts'
 
 /** This process itself, with its own wallets. */
-export const local: FacilitatorKind = {
+export const local = {
   name: 'local',
   chosenBy: 'local',
   takes: (choice) => choice === 'local',
+  needsSettlerKeys: true,
+  option: 'local({ keys })',
+  choose: ({ keys }: { keys: readonly Hex[] }): FacilitatorOption => ({
+    choice: { kind: 'local', settings: {} },
+    settlerKeys: keys,
+  }),
   variables: {},
   readSettings: () => ({}),
   open: async (_settings, { localChains, clock, log, metrics, factories }) =>
     createLocalFacilitator({ chains: await localChains(), clock, log, metrics, factories }),
-}
+} satisfies FacilitatorKind

@@ -12,8 +12,8 @@ import type { Bought } from '../../wallet/order.ts'
 import { keepToken, subscriptionTokens, tokenOf } from '../../wallet/tokens.ts'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Backfill } from './backfill.tsx'
-import { Topics, toneOf } from './stream-page.tsx'
 import { TopicChart } from './topic-chart.tsx'
+import { Topics, toneOf } from './topic-table.tsx'
 import { tickIn, topicsOf } from './topics.ts'
 
 const eventsKept = 2_000

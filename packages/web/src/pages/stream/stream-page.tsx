@@ -6,10 +6,10 @@ import { useAnswer } from '../../node/use-answer.ts'
 import { count, timeText } from '../../ui/format.ts'
 import { Await, Badge, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
-import { Sparkline } from '../../ui/sparkline.tsx'
 import { LiveStream } from './live-stream.tsx'
 import { TopicChart } from './topic-chart.tsx'
-import { type Topic, topicsOf } from './topics.ts'
+import { Topics } from './topic-table.tsx'
+import { topicsOf } from './topics.ts'
 
 /** What agents search for, by topic: a day-old hour for nothing, the live stream by subscription. */
 export function StreamPage() {
@@ -115,61 +115,5 @@ function SignalSheet() {
         </section>
       )}
     </Await>
-  )
-}
-
-export const toneOf = (change: number | null) =>
-  change === null || change === 0 ? 'soft' : change < 0 ? 'fell' : 'rose'
-
-export function Topics({ topics }: { topics: readonly Topic[] }) {
-  const most = Math.max(1, ...topics.map(({ demand }) => demand))
-  if (topics.length === 0) return null
-  return (
-    <Scroll label="Topics by demand">
-      <table class="topics">
-        <thead>
-          <tr>
-            <th scope="col">Topic</th>
-            <th scope="col">Demand</th>
-            <th scope="col" class="right">
-              Newest
-            </th>
-            <th scope="col" class="right">
-              Change
-            </th>
-            <th scope="col" class="hide-narrow">
-              Trend
-            </th>
-            <th scope="col" class="hide-narrow">
-              Rising
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {topics.map((topic) => (
-            <tr key={topic.id}>
-              <th scope="row">{topic.name}</th>
-              <td>
-                <span class="meter wide" title={`${topic.demand} in the hour`}>
-                  <i style={{ width: `${(topic.demand / most) * 100}%` }} />
-                  <span class="visually-hidden">{topic.demand} in all</span>
-                </span>
-              </td>
-              <td class="right">
-                {topic.newest}
-                {topic.error === undefined ? null : <span class="soft small"> ± {topic.error}</span>}
-              </td>
-              <td class={`right ${toneOf(topic.changePct)}`}>
-                {topic.changePct === null ? '–' : `${topic.changePct > 0 ? '+' : ''}${count(topic.changePct)} %`}
-              </td>
-              <td class="hide-narrow">
-                <Sparkline values={topic.course} what={`demand for ${topic.name}`} />
-              </td>
-              <td class="small hide-narrow">{topic.rising.join(', ') || <span class="soft">–</span>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
   )
 }
