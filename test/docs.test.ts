@@ -20,7 +20,6 @@ const sectionOf = (text: string, heading: string) => {
 }
 /** The first cell of each row of a table, without its code marks. */
 const firstCells = (text: string) => [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell)
-const variables = (text: string) => [...text.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = '']) => name)
 
 const described = describeVariables(shopList)
 
@@ -32,13 +31,6 @@ test('docs/configuration.md has the row of every variable as it is declared, and
     ([name, { shown, description }]) => `| \`${name}\` | ${shown} | ${description} |`,
   )
   expect(written.sort()).toEqual(declared.sort())
-})
-
-test('README names every variable, and no other', () => {
-  const rows = sectionOf(read('README.md'), 'Configuration')
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-  expect(variables(rows.join('\n')).sort()).toEqual(Object.keys(described).sort())
 })
 
 test('docs/errors.md is the table of problems', () => {

@@ -283,7 +283,7 @@ test('one subscription holds so many streams and no more; a wallet proof opens i
 })
 
 test('a token of the feeds, an ended one and a made-up one open nothing', async () => {
-  expect((await open({ authorization: `Bearer asub_${'0'.repeat(52)}` })).status).toBe(401)
+  expect((await open({ authorization: `Bearer asub_1_${'0'.repeat(52)}` })).status).toBe(401)
   const stranger = await till.newBuyer(300_000_000n)
   const bought = (await (await buy(stranger, `${till.node.url}/matrix/subscribe/standard`)).json()) as { token: string }
   const refused = await open({ authorization: `Bearer ${bought.token}` })

@@ -229,7 +229,7 @@ test('a proven creator sets prices and permissions: quotes, texts, shares and an
     ])
   expect(await earned()).toBe(9_000n * BigInt(bought.length))
   const terminal = createTestTerminal()
-  const earnings = ['creator', account.address, '--earnings', 'page', '--csv', '--url', till.node.url]
+  const earnings = ['creators', 'earnings', account.address, '--by', 'page', '--csv', '--url', till.node.url]
   expect(await runCli(earnings, terminal)).toBe(0)
   const usdOf = new Map(
     terminal

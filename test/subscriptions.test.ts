@@ -147,7 +147,7 @@ test('a wallet proof opens what the token opens; an unknown token is refused', a
     [signInHeader]: await signIn(await requestChallenge(till.node.url), { account: buyer, origin: till.node.url }),
   })
   expect((await fetch(at('/test/feed/vip'), { headers: await siwx() })).status).toBe(200)
-  expect((await pull('live', `asub_${'0'.repeat(52)}`)).status).toBe(401)
+  expect((await pull('live', `asub_1_${'0'.repeat(52)}`)).status).toBe(401)
   expect((await pull('live', 'asub_nonsense')).status).toBe(401)
 })
 
@@ -195,7 +195,7 @@ test('bearer tokens could be made from the signing seed and survived a revocatio
   for (const { seed } of seeds.rows) {
     const name = `assay asub token 1\n${buyer.address.toLowerCase()} 1`
     const forged = base32(createHmac('sha256', Buffer.from(seed, 'base64url')).update(name).digest())
-    expect((await pull('live', `asub_${forged}`)).status).toBe(401)
+    expect((await pull('live', `asub_1_${forged}`)).status).toBe(401)
   }
   const opens = async (given: string) =>
     Promise.all(

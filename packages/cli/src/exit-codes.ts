@@ -14,7 +14,7 @@ export const exitCodeTexts: Record<ExitCode, string> = {
   0: 'done',
   1: 'failed; nothing was paid, or the text says what was',
   2: 'wrong use or configuration',
-  3: 'refused by policy: too dear, terms moved, not confirmed',
+  3: 'refused by policy: price above the limit, terms changed, not confirmed',
   4: 'it is not known whether the payment settled: do not pay again, resume',
   5: 'a signature, a receipt or the books do not verify',
 }

@@ -40,7 +40,6 @@ import { addSigner } from './operator/signer.ts'
 import { addOptions } from './options/commands.ts'
 import { addScore } from './score/command.ts'
 import { addSource } from './source/command.ts'
-import { addSourceOperator } from './source/operator-commands.ts'
 import { addTokens } from './tokens/index.ts'
 import { addUp } from './up.ts'
 import { addVerify } from './verify.ts'
@@ -94,7 +93,6 @@ export function createProgram(context: CommandContext): Command {
     addCommerceOperator,
     addPaymentDisputes,
     addSource,
-    addSourceOperator,
     addCorpus,
     addScore,
     addCitations,
@@ -118,7 +116,7 @@ const groups = {
   'Pay and verify:': 'buy resume verify wallet credit mandate mcp',
   'Tokens:': 'check report prove',
   'Market data:': 'matrix alert screen subscribe subscription loyalty redeem affiliate',
-  'Sources and citations:': 'match cite claim attestation source creator creators royalty',
+  'Sources and citations:': 'match cite claim attestation source creators royalty',
   'Stream and options:': 'stream options',
   'Agents and other nodes:': 'mesh did agent attack witness',
 }

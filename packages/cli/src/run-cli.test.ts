@@ -72,7 +72,7 @@ test('wrong use ends with 2 and says how it is meant', async () => {
     ['payouts', 'withdraw', '--to', 'x', '--all'],
     ['refund', 'pay_x', '--reason', ' '],
     ['disputes', 'decide', 'dis_x', '--reason', 'x'],
-    ['dispute', 'decide', 'x', 'maybe', '--reason', 'x'],
+    ['source', 'disputes', 'decide', 'x', 'maybe', '--reason', 'x'],
     ['archive', '/tmp/x', '--days', '3'],
     ['books', 'export', '--format', 'x'],
     ['keys', 'rotate', '--overlap', 'x'],

@@ -10,7 +10,7 @@ const roots = {
 
 type Named = Pick<ExportedAccount, 'name' | 'kind'>
 
-/** `credit_held:0x…@eip155:8453` becomes `Liabilities:CreditHeld:0x…:Eip155-8453`: different names stay different. */
+/** `credit_bonded:0x…@eip155:8453` becomes `Liabilities:CreditBonded:0x…:Eip155-8453`: different names stay different. */
 export function accountName({ name, kind }: Named): string {
   const [title = '', network] = name.split('@')
   const parts = [...title.split(':'), ...(network === undefined ? [] : [network.replaceAll(/[:/]/g, '.')])]

@@ -11,7 +11,7 @@ const wallet = `0x${'ab'.repeat(20)}`
 test('accounts keep their names, in the letters that Beancount takes', () => {
   const names = [
     accountName({ name: 'onchain:custody@eip155:8453', kind: 'asset' }),
-    accountName({ name: `credit_held:${wallet}@eip155:137`, kind: 'liability' }),
+    accountName({ name: `credit_bonded:${wallet}@eip155:137`, kind: 'liability' }),
     accountName({ name: 'payable:creator_waiting.3:my-news.example@eip155:8453', kind: 'liability' }),
     accountName({ name: 'revenue:tokens.check_batch@eip155:8453', kind: 'income' }),
     accountName({ name: 'clearing:payments@eip155:8453', kind: 'clearing' }),
@@ -20,7 +20,7 @@ test('accounts keep their names, in the letters that Beancount takes', () => {
   ]
   expect(names).toEqual([
     'Assets:Onchain:Custody:Eip155-8453',
-    `Liabilities:CreditHeld:${wallet}:Eip155-137`,
+    `Liabilities:CreditBonded:${wallet}:Eip155-137`,
     'Liabilities:Payable:CreatorWaiting-3:My--news-example:Eip155-8453',
     'Income:Revenue:Tokens-checkBatch:Eip155-8453',
     'Equity:Clearing:Payments:Eip155-8453',

@@ -17,7 +17,6 @@ export const addCitations: AddCommand = (program, context) => {
   addCite(program, context)
   addClaim(program, context)
   addAttestation(program, context)
-  addCreator(program, context)
   addCreators(program, context)
   addRoyalty(program, context)
   addWitness(program, context)
@@ -75,12 +74,15 @@ const addAttestation: AddCommand = (program, context) => {
     })
 }
 
-const addCreator: AddCommand = (program, context) => {
-  program
-    .command('creator')
-    .summary('Show what a creator earned and how to claim it')
+const addCreators: AddCommand = (program, context) => {
+  const creators = program
+    .command('creators')
+    .summary('Show and check payouts to creators, and the contracts that pay them')
+  creators
+    .command('earnings')
+    .description('Show what a creator earned and how to claim it')
     .argument('<wallet>', 'its address')
-    .option('--earnings <by>', 'list what it earned by page, payer or day')
+    .option('--by <what>', 'list what it earned by page, payer or day')
     .option('--from <date>', 'earnings from this day on (UTC)')
     .option('--until <date>', 'earnings up to this day')
     .option('--csv', 'print earnings as CSV')
@@ -88,16 +90,12 @@ const addCreator: AddCommand = (program, context) => {
     .option(...jsonOption)
     .action(async (wallet: string, options: EarningsOptions & { url: string; json?: boolean }) => {
       const { showCreator } = await import('./run-citations.ts')
-      if (options.earnings !== undefined || options.csv) {
+      if (options.by !== undefined || options.csv) {
         const { showEarnings } = await import('./run-earnings.ts')
         return showEarnings(context, nodeUrl(options.url), walletArgument(wallet), options)
       }
       await showCreator(context, nodeUrl(options.url), walletArgument(wallet), options.json)
     })
-}
-
-const addCreators: AddCommand = (program, context) => {
-  const creators = program.command('creators').summary('Check payouts to creators, and the contracts that pay them')
   creators
     .command('audit')
     .description(

@@ -5,7 +5,7 @@ import { usageError } from '../exit-codes.ts'
 import { freeClient } from '../free-client.ts'
 import { printResult, table } from '../output.ts'
 
-export type EarningsOptions = { earnings?: string; from?: string; until?: string; csv?: boolean }
+export type EarningsOptions = { by?: string; from?: string; until?: string; csv?: boolean }
 
 const keys = ['page', 'payer', 'day'] as const
 
@@ -13,10 +13,10 @@ export async function showEarnings(
   { terminal }: CommandContext,
   node: string,
   wallet: string,
-  { earnings: by = 'day', from, until, csv, json }: EarningsOptions & { json?: boolean },
+  { by = 'day', from, until, csv, json }: EarningsOptions & { json?: boolean },
 ): Promise<void> {
   const key = keys.find((known) => known === by)
-  if (!key) throw usageError('--earnings must be page, payer or day')
+  if (!key) throw usageError('--by must be page, payer or day')
   for (const date of [from, until])
     if (date !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(date)) throw usageError('dates are written as 2026-01-31')
   const rows = await readEarnings(freeClient(), node, wallet, {

@@ -11,7 +11,7 @@ export const addPaymentDisputes: AddCommand = (program, context) => {
   const group = program
     .command('disputes')
     .summary('List and decide disputes about paid answers')
-    .description('Disputes that payers opened about answers; for those about sources see `assay dispute`.')
+    .description('Disputes that payers opened about answers; for those about sources see `assay source disputes`.')
   group
     .command('list')
     .description('List disputes about payments, oldest first; default: open ones')

@@ -77,7 +77,7 @@ async function find({ node, database }: Pick<Operator, 'node' | 'database'>, id:
   const found = await node.findPaymentDispute(database, id)
   if (!found)
     throw new CliError(exitCodes.failed, 'not_found', `there is no dispute ${id}`, {
-      hint: '`assay disputes list` shows them; those about sources are in `assay dispute list`.',
+      hint: '`assay disputes list` shows them; those about sources are in `assay source disputes list`.',
     })
   return found
 }

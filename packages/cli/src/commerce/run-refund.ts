@@ -49,7 +49,7 @@ export async function runRefund(
       ? `${amountText(asked.amountMicro, 'usdc')} was returned to the credit balance it was paid from`
       : status?.payout?.state === 'paid'
         ? `refunded ${amountText(asked.amountMicro, 'usdc')} with ${status.payout.transaction}`
-        : `the refund of ${amountText(asked.amountMicro, 'usdc')} is put down; a running node sends it once the payment is final`,
+        : `the refund of ${amountText(asked.amountMicro, 'usdc')} is queued; a running node sends it once the payment is final`,
   )
 }
 

@@ -60,7 +60,7 @@ export async function withdraw(context: CommandContext, operator: Operator, opti
       ? `withdrew ${amountText(payout.amountMicro, network)} with ${payout.transaction}`
       : payout?.state === 'waiting'
         ? `${payout.id} waits for \`assay payouts approve\`${payout.reason === null ? '' : `: ${payout.reason}`}`
-        : `the withdrawal is put down as ${asked.id}; a running node sends it`,
+        : `the withdrawal is queued as ${asked.id}; a running node sends it`,
   )
 }
 

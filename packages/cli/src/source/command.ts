@@ -2,6 +2,7 @@ import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
 import { nodeOption } from '../find-node.ts'
+import { addSourceOperator } from './operator-commands.ts'
 import type { TermsOptions } from './run-terms.ts'
 
 type Options = {
@@ -75,6 +76,7 @@ export const addSource: AddCommand = (program, context) => {
       const { runStatus } = await import('./run-source.ts')
       await runStatus(context, nodeUrl(options.url), domain, options)
     })
+  addSourceOperator(source, context)
 }
 
 const addTerms: AddCommand = (source, context) => {

@@ -5,17 +5,17 @@ import { choiceOption, reasonOption } from '../read-option.ts'
 
 type Json = { json?: boolean }
 
-/** What an operator does about sources: contests that were sent in, and domains that must not be one. */
-export const addSourceOperator: AddCommand = (program, context) => {
-  const dispute = program
-    .command('dispute')
+/** What an operator does about sources: disputes that were sent in, and domains that must not be one. */
+export const addSourceOperator: AddCommand = (source, context) => {
+  const disputes = source
+    .command('disputes')
     .summary('Decide disputes about sources (operator)')
     .description(
-      'Contests of the node that the environment configures. Who owns a domain is decided by proof, not here.',
+      'Disputes at the node that the environment configures. Who owns a domain is decided by proof, not here.',
     )
-  dispute
+  disputes
     .command('list')
-    .description('List disputes, oldest first; default: open ones')
+    .description('List disputes about sources, oldest first; default: open ones')
     .addOption(
       choiceOption('--state <state>', 'received, pending, upheld or rejected', [
         'received',
@@ -31,12 +31,12 @@ export const addSourceOperator: AddCommand = (program, context) => {
         (await import('./run-disputes.ts')).listAll(context, operator, options),
       ),
     )
-  dispute
+  disputes
     .command('decide')
     .description(
       'Accept a dispute for review (pending), uphold or reject it; the score follows and the audit log keeps the reason',
     )
-    .argument('<dispute>', 'from `assay dispute list`')
+    .argument('<dispute>', 'from `assay source disputes list`')
     .addArgument(new Argument('<decision>', 'pending, upheld or rejected').choices(['pending', 'upheld', 'rejected']))
     .requiredOption(reasonOption[0], 'reason, shown with the outcome', reasonOption[2])
     .option(...jsonOption)
@@ -45,11 +45,11 @@ export const addSourceOperator: AddCommand = (program, context) => {
         (await import('./run-disputes.ts')).decide(context, operator, id, decision, options),
       ),
     )
-  for (const verb of ['refuse', 'admit'] as const)
-    dispute
+  for (const verb of ['ban', 'unban'] as const)
+    source
       .command(verb)
       .description(
-        verb === 'refuse'
+        verb === 'ban'
           ? 'Ban a harmful domain: score 0, payouts held, pages no longer offered'
           : 'Lift the ban of a domain',
       )

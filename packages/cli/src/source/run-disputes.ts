@@ -73,11 +73,11 @@ export async function decide(
 export async function changeState(
   { terminal }: CommandContext,
   { node, database, actor }: Operator,
-  verb: 'refuse' | 'admit',
+  verb: 'ban' | 'unban',
   domain: string,
   options: { reason: string; json?: boolean },
 ): Promise<void> {
-  const change = verb === 'refuse' ? node.refuseSource : node.admitSource
+  const change = verb === 'ban' ? node.refuseSource : node.admitSource
   const state = await change(database, { domain, reason: options.reason, actor })
   if (state === undefined)
     throw new CliError(exitCodes.failed, 'source_unknown', `${domain} is not registered here`, {

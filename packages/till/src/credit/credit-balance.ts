@@ -27,7 +27,7 @@ export type CreditBalance = {
 export async function lockCredit(tx: Tx, network: string, wallet: Address): Promise<CreditBalance> {
   await lockBalances(
     tx,
-    [accounts.credit, accounts.creditHeld, accounts.creditBonded].map((of) => of(network, wallet)),
+    [accounts.credit, accounts.creditBonded].map((of) => of(network, wallet)),
   )
   return readCredit(tx, network, wallet)
 }
@@ -43,9 +43,7 @@ export async function readCredit(sql: Sql, network: string, wallet: Address): Pr
   return {
     network,
     creditMicro,
-    // Older holds were posted to their own account.
-    heldMicro:
-      (await heldOf(sql, accounts.credit(network, wallet))) + (await owedTo(sql, accounts.creditHeld(network, wallet))),
+    heldMicro: await heldOf(sql, accounts.credit(network, wallet)),
     bondedMicro: await owedTo(sql, accounts.creditBonded(network, wallet)),
     notFinalMicro,
     movableMicro,

@@ -87,10 +87,6 @@ export const accounts = {
   credit: (network: string, payer: Address) =>
     chainAccount('liability', true, network, `credit:${accountOwner(payer)}`),
 
-  /** Credit set aside for a call under way. Credited from `credit` by the hold, debited by its capture or release. */
-  creditHeld: (network: string, payer: Address) =>
-    chainAccount('liability', true, network, `credit_held:${accountOwner(payer)}`),
-
   /** Credit locked as a bond. Credited from `credit`, debited when it is released there or taken by a ruling. */
   creditBonded: (network: string, payer: Address) =>
     chainAccount('liability', true, network, `credit_bonded:${accountOwner(payer)}`),

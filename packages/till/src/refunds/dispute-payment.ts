@@ -97,7 +97,7 @@ export type DecideOutcome =
       why: 'no_such_dispute' | 'decided_before' | Extract<RefundRequestOutcome, { why: string }>['why']
     }
 
-/** Decided once. The refund, if any, is put down in the same transaction; a running node pays it. */
+/** Decided once. The refund, if any, is queued in the same transaction; a running node pays it. */
 export async function decideDispute(
   { database, clock }: { database: Database; clock: Clock },
   { id, refund, reason, by }: DisputeDecision,

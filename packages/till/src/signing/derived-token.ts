@@ -20,8 +20,7 @@ export type TokenMaker = {
 }
 
 export function createTokenMaker(rng: Rng, prefix: string): TokenMaker {
-  // Those without a version were made from a signing key, and are known until they are revoked.
-  const pattern = new RegExp(`^${prefix}_(?:[1-9][0-9]{0,8}_)?[0-9a-hjkmnp-tv-z]{52}$`)
+  const pattern = new RegExp(`^${prefix}_[1-9][0-9]{0,8}_[0-9a-hjkmnp-tv-z]{52}$`)
   const derive = (secret: Buffer, version: number, name: string) =>
     `${prefix}_${version}_${base32(createHmac('sha256', secret).update(`assay ${prefix} token 2\n${name}`).digest())}`
   return {

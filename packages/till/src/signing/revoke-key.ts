@@ -10,7 +10,6 @@ import {
 } from './keyring-store.ts'
 import { createPrivateKeyStore } from './private-keys.ts'
 import { type KeyChangeDeps, signedStatement, statementFor } from './rotate-key.ts'
-import { revokeKeyTokens } from './token-secret.ts'
 
 export type RevokeKeyOptions = {
   keyId: string
@@ -50,7 +49,6 @@ export async function revokeKey(deps: KeyChangeDeps, options: RevokeKeyOptions):
     await lockKeyring(tx)
     await markRevoked(tx, options.keyId, options.revokedAtMs)
     await insertStatement(tx, revocation, nowMs)
-    if (purpose === 'response') await revokeKeyTokens(tx, nowMs)
     if (replacement && addition) {
       await insertKey(tx, purpose, replacement, nowMs, nowMs)
       await secrets.addWith(tx, replacement)

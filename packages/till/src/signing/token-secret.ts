@@ -1,5 +1,5 @@
 import type { Rng } from '../kernel/random.ts'
-import type { Database, Sql, Tx } from '../store/database.ts'
+import type { Database, Sql } from '../store/database.ts'
 
 export type TokenSecret = { version: number; secret: Buffer }
 
@@ -7,11 +7,11 @@ const columns = 'version, secret'
 
 /** The secret that makes new tokens; the first one to ask makes it. */
 export async function tokenSecretInForce(sql: Sql, rng: Rng): Promise<TokenSecret> {
-  const text = `select ${columns} from token_secret where revoked_at is null and version > 0`
+  const text = `select ${columns} from token_secret where revoked_at is null`
   const found = await sql.query<TokenSecret>({ name: 'token_secret_in_force', text })
   if (found.rows[0]) return found.rows[0]
   await sql.query(
-    `insert into token_secret (version, secret) select max(version) + 1, $1::bytea from token_secret on conflict do nothing`,
+    `insert into token_secret (version, secret) select coalesce(max(version), 0) + 1, $1::bytea from token_secret on conflict do nothing`,
     [Buffer.from(rng.bytes(32))],
   )
   const { rows } = await sql.query<TokenSecret>({ name: 'token_secret_in_force', text })
@@ -41,9 +41,4 @@ export async function revokeTokens(database: Database, rng: Rng, nowMs: number):
     const { version } = await tokenSecretInForce(tx, rng)
     return { version }
   })
-}
-
-/** Ends the tokens that were made from signing keys, when one of those keys is lost. */
-export async function revokeKeyTokens(tx: Tx, nowMs: number): Promise<void> {
-  await tx.query('update token_secret set revoked_at = $1 where version = 0 and revoked_at is null', [new Date(nowMs)])
 }

@@ -9,7 +9,7 @@ import {
   readMigrations,
   tillMigrations,
 } from './migrate.ts'
-import { allOwners, openTestDatabase } from './testing.ts'
+import { allOwners } from './testing.ts'
 import { useTestDatabase } from './use-database.fixture.ts'
 
 const db = await useTestDatabase()
@@ -158,17 +158,4 @@ test('an index of a table in partitions is built on each of them, and an interru
      where c.relname like 'cut%' order by 1`,
   )
   expect(rows).toEqual(['cut_low_cut_x', 'cut_rest_cut_x', 'cut_x'].map((name) => ({ name, valid: true })))
-})
-
-test('a database of before the baseline is refused with what to do', async () => {
-  const old = await openTestDatabase()
-  try {
-    await old.owner.query('drop table schema_migration')
-    await old.owner.query('create table schema_migration (name text primary key, sha256 text not null)')
-    const client = await connectClient({ url: old.databaseUrl })
-    await expect(migrate(client, [])).rejects.toThrow(/before version 1\.0\.0.*ASSAY_HOME/)
-    await client.end()
-  } finally {
-    await old.close()
-  }
 })

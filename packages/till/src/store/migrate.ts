@@ -70,17 +70,6 @@ const tableSql = `create table if not exists schema_migration (
   owner text not null, number integer not null, name text not null, sha256 text not null,
   applied_at timestamptz not null default now(), primary key (owner, number))`
 
-/** Tables of before the baseline have no owner, and nothing leads from them to it. */
-async function refuseEarlierSchema(client: pg.ClientBase): Promise<void> {
-  const { rowCount } = await client.query(
-    `select from pg_attribute where attrelid = 'schema_migration'::regclass and attname = 'owner'`,
-  )
-  if (rowCount === 0)
-    throw new StoreError(
-      'this database was made before version 1.0.0 and cannot be upgraded: use an empty one, or another ASSAY_HOME',
-    )
-}
-
 /** Whether nothing is missing; throws for a database that does not fit. */
 async function isCurrent(client: pg.ClientBase, migrations: readonly Migration[]): Promise<boolean> {
   const { rows } = await client.query<{ exists: boolean }>(
@@ -129,7 +118,6 @@ export async function migrate(client: pg.ClientBase, migrations: readonly Migrat
   await client.query('select pg_advisory_lock($1, $2)', [...migrationLock])
   try {
     await client.query(tableSql)
-    await refuseEarlierSchema(client)
     const applied = await readApplied(client)
     refuseDifferences(applied, migrations)
     const missing = migrations.filter((migration) => !applied.has(keyOf(migration)))

@@ -95,7 +95,7 @@ function nextDoc(docs: Uint32Array, cursors: readonly Cursor[], from: number): n
   return least
 }
 
-/** Adds a term to the scores of a window; anyone who reaches what is needed is put down, once. */
+/** Adds a term to the scores of a window; anyone who reaches what is needed is listed, once. */
 function addWindow(
   { docs, impacts }: Segment,
   cursor: Cursor,

@@ -122,11 +122,11 @@ export async function insertPasses(tx: Tx, made: readonly Made[]): Promise<void>
   })
 }
 
-/** A new token for a pass whose token was revoked or can no longer be made; false when it has another one in force. */
+/** A new token for a pass whose token was revoked; false when it has another one in force. */
 export async function reissuePass(sql: Sql, passId: string, token: DerivedToken): Promise<boolean> {
   const { rowCount } = await sql.query(
     `update pass set token_secret = $2, token_hash = $3 where id = $1
-       and (token_hash = $3 or token_secret = 0 or not ${tokenInForce('token_secret')})`,
+       and (token_hash = $3 or not ${tokenInForce('token_secret')})`,
     [passId, token.secretVersion, token.hash],
   )
   return rowCount > 0

@@ -6,7 +6,7 @@ import type { Product } from './policy.ts'
 import type { Subscription } from './store.ts'
 
 /** What a stored answer says of its token: enough to make it again, and nothing that opens anything. */
-export type StoredToken = { version: number; secret_version?: number }
+export type StoredToken = { version: number; secret_version: number }
 
 export function storedToken({ tokenVersion, tokenSecret }: Subscription): StoredToken {
   return { version: tokenVersion, secret_version: tokenSecret }
@@ -17,7 +17,7 @@ export async function tokenOf(
   sql: Sql,
   tokens: TokenMaker,
   wallet: Address,
-  { version, secret_version = 0 }: StoredToken,
+  { version, secret_version }: StoredToken,
   product?: Product,
 ): Promise<string | null> {
   return (await tokens.remake(sql, secret_version, tokenName(wallet, version, product))) ?? null

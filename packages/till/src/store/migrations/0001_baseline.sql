@@ -1567,17 +1567,15 @@ insert into app_access values ('custody_difference', 'select, insert, update');
 -- Bearer tokens of subscriptions and passes are made from their own secret and carry its version. Revoking a version
 -- ends every token made with it, in all processes at once, and its secret is forgotten.
 create table token_secret (
-  version integer primary key check (version >= 0),
+  version integer primary key check (version > 0),
   secret bytea check (octet_length(secret) = 32),
   created_at timestamptz not null default now(),
   revoked_at timestamptz,
-  constraint token_secret_forgotten check ((secret is null) = (version = 0 or revoked_at is not null))
+  constraint token_secret_forgotten check ((secret is null) = (revoked_at is not null))
 );
 -- One at a time makes new tokens.
-create unique index token_secret_in_force on token_secret ((true)) where revoked_at is null and version > 0;
+create unique index token_secret_in_force on token_secret ((true)) where revoked_at is null;
 insert into app_access values ('token_secret', 'select, insert, update');
--- Version 0 stands for tokens that were made from signing keys: known by their hash, made by nobody any more.
-insert into token_secret (version) values (0);
 
 -- Challenges of the Payment authentication scheme are bound by a MAC that names the version of its secret. A secret makes
 -- challenges for a day and is accepted for a week more, so that processes need not change it at the same moment.

@@ -78,7 +78,7 @@ export async function readPayouts(sql: Sql, subject: string, options: PayoutOpti
   return rows.map((row) => toView(row, options))
 }
 
-/** The same for shares that were put down recently, without asking for them again. */
+/** The same for shares that were recorded recently, without asking for them again. */
 export function newPayouts(
   shares: readonly Share[],
   sale: { network: string; settledAtMs: number },

@@ -91,7 +91,7 @@ create table pass (
   token_hash bytea not null unique check (octet_length(token_hash) = 32),
   made_at timestamptz not null,
   expires_at timestamptz not null,
-  token_secret integer not null default 0 references token_secret (version),
+  token_secret integer not null references token_secret (version),
   constraint pass_not_overused check (used between 0 and calls)
 );
 create index pass_wallet on pass (wallet, made_at);

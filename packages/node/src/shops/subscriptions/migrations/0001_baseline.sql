@@ -34,7 +34,7 @@ create table subscription (
   token_hash bytea unique check (octet_length(token_hash) = 32),
   changed_at timestamptz not null,
   product text not null default 'feeds' check (product in ('feeds', 'stream')),
-  token_secret integer not null default 0 references token_secret (version),
+  token_secret integer not null references token_secret (version),
   -- Opens nothing while it is set.
   paused_at timestamptz,
   primary key (wallet, product)
