@@ -47,7 +47,7 @@ test('a seller is killed for a restart, and asked to stop at the end, so that it
   expect(readFileSync(notes, 'utf8')).not.toContain('stopped')
   await seller.stop()
   expect(readFileSync(notes, 'utf8')).toContain('stopped')
-  // The first was killed outright: the system takes its time to forget it.
+  // The first was killed outright: its process stays until it is reaped.
   for (const pid of pidsIn(notes)) await expect.poll(() => isAlive(pid)).toBe(false)
 })
 
