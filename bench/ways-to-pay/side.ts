@@ -2,7 +2,7 @@
 import type { Address } from '../../packages/protocol/src/address.ts'
 import type { Hex } from '../../packages/protocol/src/bytes.ts'
 import type { ChannelConfig } from '../../packages/protocol/src/typed-data/channel.ts'
-import { insertChannel } from '../../packages/till/src/channels/channel-store.ts'
+import { insertChannel } from '../../packages/till/src/schemes/batch-settlement/channel-store.ts'
 import { createCheapShop } from '../../test/harness/cheap-shop.ts'
 import { openFeedShop } from '../../test/harness/feed-shop.ts'
 import { addCredit, serveNode } from '../sides/serve-node.ts'

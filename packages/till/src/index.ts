@@ -1,5 +1,5 @@
 // What a seller uses. The node's own entry points are named after folders, and internal.ts.
-export type { ChannelPolicy } from './channels/index.ts'
+
 export type { Interceptors, ReadinessCheck, SalePart, TillJob } from './compose/index.ts'
 export type {
   CaptureOutcome,
@@ -19,6 +19,7 @@ export type { FacilitatorOption } from './facilitators/index.ts'
 export { ConfigError } from './kernel/config-error.ts'
 export { Problem } from './kernel/problem.ts'
 export type { RefundRequest, RefundRequestOutcome } from './refunds/refund-payment.ts'
+export type { ChannelPolicy } from './schemes/batch-settlement/index.ts'
 export { refusal } from './selling/finite-answer.ts'
 export type {
   RouteExample,

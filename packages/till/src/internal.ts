@@ -17,7 +17,7 @@ export {
   idempotencyKey,
   insertHold,
   keyWithin,
-} from './entitlements/entitled-calls.ts'
+} from './credit/entitled-calls.ts'
 export { SaleImpossible } from './gate/finish-sale.ts'
 export { readPaymentStatus } from './gate/payment-status.ts'
 export { gasPosting } from './gate/sale-postings.ts'

@@ -6,7 +6,7 @@ import {
   createChannels,
   defaultChannelPolicy,
   usedNetworks,
-} from '../channels/index.ts'
+} from '../schemes/batch-settlement/index.ts'
 import type { Screening } from '../screening/index.ts'
 import type { Infrastructure } from './open-infrastructure.ts'
 import type { Ports, Stops } from './parts.ts'

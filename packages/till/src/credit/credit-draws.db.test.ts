@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { idempotencyKeyPattern, keepAnswer } from '../entitlements/entitled-calls.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
@@ -18,6 +17,7 @@ import {
   randomWallet,
 } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
+import { idempotencyKeyPattern, keepAnswer } from './entitled-calls.ts'
 import { confirmMandate, listMandates } from './mandates/store.ts'
 
 const db = await useTestDatabase()

@@ -2,13 +2,13 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { Capture, Draw, HeldCall, HoldEnd, HoldOutcome } from '../contract/entitlement.ts'
 import type { PaidRoute } from '../contract/paid-call.ts'
-import { type EntitledCall, holdMs, paysIntoClearing } from '../entitlements/entitled-calls.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { accounts, type LedgerTransaction, postValuesWithoutTransfers } from '../ledger/index.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { creditLines } from './credit-balance.ts'
+import { type EntitledCall, holdMs, paysIntoClearing } from './entitled-calls.ts'
 
 export type DrawRequest = {
   id: string

@@ -5,14 +5,6 @@ import { takesCredit } from '../contract/credit-terms.ts'
 import type { EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
 import { callFingerprint } from '../contract/fingerprint.ts'
 import type { PaidCall } from '../contract/paid-call.ts'
-import {
-  earlierCall,
-  expiredHolds,
-  idempotencyKey,
-  isNameless,
-  keyWithin,
-  paysIntoClearing,
-} from '../entitlements/entitled-calls.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import { Problem } from '../kernel/problem.ts'
@@ -37,6 +29,7 @@ import {
   requireCovered,
   requireDelegate,
 } from './credit-mandate.ts'
+import { earlierCall, expiredHolds, idempotencyKey, isNameless, keyWithin, paysIntoClearing } from './entitled-calls.ts'
 
 /** Who signed a request, and the number that makes the signature count once; not claimed yet. */
 export type CreditCaller = {

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { chooseFacilitators } from './kinds.ts'
+import { chooseFacilitators, facilitatorOptions, findChoiceProblems, settlesItself } from './kinds.ts'
 
 const chosen = (choice: string | undefined, env: Record<string, string> = {}) => {
   const problems: string[] = []
@@ -32,4 +33,22 @@ test('what is missing or unknown is said by the name of its variable', () => {
     expect(chosen(wrong).problems).toEqual([
       'FACILITATOR: must be a list of: local, cdp, the URL of an x402 facilitator',
     ])
+})
+
+test('a kind has one name: that of its folder, of its choice and of its option', () => {
+  const kinds = chosen(`local,cdp,${url}`, keys).list.map(({ kind }) => kind)
+  for (const kind of kinds) expect(existsSync(new URL(`./${kind}/index.ts`, import.meta.url)), kind).toBe(true)
+  expect(facilitatorOptions.map((option) => option.split('(')[0]).sort()).toEqual([...kinds].sort())
+})
+
+test('a kind says itself what it needs of an operator and of an embedder', () => {
+  expect([settlesItself(chosen(`${url},local`).list), settlesItself(chosen(url).list)]).toEqual(['local', undefined])
+  const found = (kind: string, settings: Record<string, string>, given = { hasKeys: false, demo: false }) =>
+    findChoiceProblems({ kind, settings }, given)
+  expect(found('local', {})).toEqual(['local({ keys }) needs the key of at least one wallet with gas'])
+  expect(found('local', {}, { hasKeys: true, demo: false })).toEqual([])
+  expect(found('cdp', { apiKeyId: 'id' })).toEqual(['cdp({ keySecret }) is missing'])
+  expect(found('http', { url: 'http://facilitator.example' })).toEqual(['http(url) must be https'])
+  expect(found('http', { url: 'http://facilitator.example' }, { hasKeys: false, demo: true })).toEqual([])
+  expect(() => found('url', {})).toThrow('there is no facilitator url')
 })

@@ -1,6 +1,6 @@
 import type { CaptureOutcome, Draw, EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
 import type { AnswerContent, PaidCall, PreparedAnswer, Sale } from '../contract/paid-call.ts'
-import { keepAnswer } from '../entitlements/entitled-calls.ts'
+import { keepAnswer } from '../credit/entitled-calls.ts'
 import { Problem } from '../kernel/problem.ts'
 import { post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'

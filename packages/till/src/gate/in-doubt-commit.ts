@@ -1,7 +1,7 @@
 import type { Hold } from '../contract/entitlement.ts'
 import { callFingerprint } from '../contract/fingerprint.ts'
 import type { AnswerContent, PaidCall } from '../contract/paid-call.ts'
-import { nameCall } from '../entitlements/entitled-calls.ts'
+import { nameCall } from '../credit/entitled-calls.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { GateDeps } from './gate-deps.ts'
 

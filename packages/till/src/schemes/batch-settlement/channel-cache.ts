@@ -1,6 +1,6 @@
 import type { Hex } from '@assay/protocol/bytes'
-import type { Clock } from '../kernel/clock.ts'
-import type { Sql } from '../store/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Sql } from '../../store/database.ts'
 import type { ChannelRecord } from './channel-record.ts'
 import { readChannel, undeliveredSales } from './channel-store.ts'
 

@@ -1,13 +1,13 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { ChannelConfig } from '@assay/protocol/typed-data/channel'
-import { ChainUnreadable, type ChannelState } from '../chain/index.ts'
-import { fromHex } from '../kernel/bytes.ts'
-import { Problem } from '../kernel/problem.ts'
-import type { Deposit } from '../schemes/channels/decode-channel.ts'
+import { ChainUnreadable, type ChannelState } from '../../chain/index.ts'
+import { fromHex } from '../../kernel/bytes.ts'
+import { Problem } from '../../kernel/problem.ts'
 import { depositCall } from './channel-calls.ts'
 import { type ChannelChain, type ChannelDeps, chainOf, channelReason, VoucherRefused } from './channel-deps.ts'
 import { insertChannel, saveState } from './channel-store.ts'
+import type { Deposit } from './decode-channel.ts'
 import { sendCall } from './send-call.ts'
 
 const depositGas = 300_000n

@@ -3,8 +3,8 @@ import type { Hex } from '@assay/protocol/bytes'
 import { smallerOf } from '@assay/protocol/money'
 import { type ChannelConfig, erc3009Collector } from '@assay/protocol/typed-data/channel'
 import { encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem'
-import type { Deposit } from '../schemes/channels/decode-channel.ts'
 import type { ChannelRecord } from './channel-record.ts'
+import type { Deposit } from './decode-channel.ts'
 
 const abi = parseAbi([
   'struct Config { address payer; address payerAuthorizer; address receiver; address receiverAuthorizer; address token; uint40 withdrawDelay; bytes32 salt; }',

@@ -1,6 +1,6 @@
 import { toHex } from '@assay/protocol/bytes'
 import { smallerOf } from '@assay/protocol/money'
-import { fromHex } from '../kernel/bytes.ts'
+import { fromHex } from '../../kernel/bytes.ts'
 import { type ChannelChain, type ChannelDeps, headOf } from './channel-deps.ts'
 import { saveState } from './channel-store.ts'
 

@@ -1,6 +1,6 @@
 import type { Micro } from '@assay/protocol/money'
-import type { Clock } from '../kernel/clock.ts'
-import type { Sql } from '../store/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Sql } from '../../store/database.ts'
 
 const readEveryMs = 2_000
 

@@ -1,8 +1,8 @@
 import { checksumAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
-import type { Hold } from '../contract/entitlement.ts'
-import { encodeChannelSale } from '../schemes/encode-response.ts'
+import type { Hold } from '../../contract/entitlement.ts'
+import { encodeChannelSale } from '../encode-response.ts'
 import { type ChannelRecord, channelStateExtra } from './channel-record.ts'
 import type { PlannedDeposit } from './make-deposit.ts'
 

@@ -2,9 +2,9 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { ChannelConfig } from '@assay/protocol/typed-data/channel'
-import type { ChannelState } from '../chain/index.ts'
-import { fromHex } from '../kernel/bytes.ts'
-import type { Sql, Tx } from '../store/database.ts'
+import type { ChannelState } from '../../chain/index.ts'
+import { fromHex } from '../../kernel/bytes.ts'
+import type { Sql, Tx } from '../../store/database.ts'
 import { type ChannelRecord, channelColumns, toChannelRecord } from './channel-record.ts'
 
 type Key = { network: string; id: Hex }

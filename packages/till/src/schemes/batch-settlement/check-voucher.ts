@@ -1,10 +1,10 @@
 import type { Hex } from '@assay/protocol/bytes'
-import { fromHex } from '../kernel/bytes.ts'
-import { recoverAddress } from '../kernel/secp256k1.ts'
-import type { ChannelPayment } from '../schemes/channels/decode-channel.ts'
+import { fromHex } from '../../kernel/bytes.ts'
+import { recoverAddress } from '../../kernel/secp256k1.ts'
 import { type ChannelDeps, chainOf, channelReason, VoucherRefused } from './channel-deps.ts'
 import { type ChannelRecord, channelStateExtra } from './channel-record.ts'
 import { recordPublic } from './channel-store.ts'
+import type { ChannelPayment } from './decode-channel.ts'
 
 /** The voucher is of this channel, of this chain and contract, and signed by the key that the channel names. */
 export function checkVoucher(deps: ChannelDeps, { network, config, voucher }: ChannelPayment): void {

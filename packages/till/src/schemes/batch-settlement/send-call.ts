@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { channelContract } from '@assay/protocol/typed-data/channel'
-import { ChainUnreadable, isRevert } from '../chain/index.ts'
+import { ChainUnreadable, isRevert } from '../../chain/index.ts'
 import { type ChannelDeps, chainOf } from './channel-deps.ts'
 
 export type Simulated = { status: 'passes' } | { status: 'fails'; message: string } | { status: 'could_not_read' }

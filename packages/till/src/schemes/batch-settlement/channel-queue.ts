@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 
 export type QueueLimits = {
   /** How many requests of one channel wait behind the one that is served: of those that continue it, and of the others. */

@@ -5,10 +5,10 @@ import type {
   Hold,
   HoldEnd,
   KeptSale,
-} from '../contract/entitlement.ts'
-import { Problem } from '../kernel/problem.ts'
-import { accounts, type LedgerTransaction } from '../ledger/index.ts'
-import { createBatcher } from '../store/group-commit.ts'
+} from '../../contract/entitlement.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { accounts, type LedgerTransaction } from '../../ledger/index.ts'
+import { createBatcher } from '../../store/group-commit.ts'
 import { ChannelChanged, type ChannelDeps } from './channel-deps.ts'
 import {
   type DeliveredSale,

@@ -1,10 +1,10 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
-import { equalBytes } from '../kernel/bytes.ts'
-import type { ChannelPayment, Voucher } from '../schemes/channels/decode-channel.ts'
-import { encodeChannelSale } from '../schemes/encode-response.ts'
+import { equalBytes } from '../../kernel/bytes.ts'
+import { encodeChannelSale } from '../encode-response.ts'
 import { type ChannelRecord, channelStateExtra } from './channel-record.ts'
 import { isIdentifierClaimed, readChannel, type StoredSale, saleByIdentifier } from './channel-store.ts'
 import { correctionFor } from './check-voucher.ts'
+import type { ChannelPayment, Voucher } from './decode-channel.ts'
 import type { SellDeps } from './sell-by-voucher.ts'
 
 /** The answer of an earlier sale, given once more. */

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { fromHex } from '../kernel/bytes.ts'
+import { fromHex } from '../../kernel/bytes.ts'
 import { claimable, claimCall, settleCall, together } from './channel-calls.ts'
 import { type ChannelDeps, chainOf, headOf } from './channel-deps.ts'
 import { type ChannelRecord, channelColumns, toChannelRecord } from './channel-record.ts'

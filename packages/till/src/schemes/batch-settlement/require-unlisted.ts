@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
-import { Problem } from '../kernel/problem.ts'
-import { ScreeningUnavailable } from '../screening/index.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { ScreeningUnavailable } from '../../screening/index.ts'
 import type { ChannelDeps } from './channel-deps.ts'
 
 /** Nothing is sent to an account that is listed, or held for payouts: what it paid in stays in its channel. */
