@@ -86,7 +86,7 @@ function placeOf(lines, file) {
   return name === undefined ? undefined : { name, line: lines.findIndex((line) => line.includes(name)) }
 }
 
-/** The order of the folders of a package. A shop that it does not list is above all others, and a problem of its own. */
+/** The order of the folders of a package. A shop that it does not list is above all others, and itself a problem. */
 function orderOf(name, source, problems) {
   const shops = join(source, 'shops')
   if (name !== 'node' || !existsSync(shops)) return folders[name]

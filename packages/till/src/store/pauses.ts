@@ -5,7 +5,7 @@ import { StoreError } from './errors.ts'
 
 export type PauseState = {
   paused: boolean
-  /** What a pause stops, and what goes on beside it: text of whoever brings the pause. */
+  /** What a pause stops, and what goes on beside it: written by the shop that brings the pause. */
   stops: string
   leavesRunning: string
   reason: string
