@@ -8,6 +8,7 @@ import { shopList, shopNames } from '../packages/node/src/shop-list.ts'
 import type { Log } from '../packages/till/src/kernel/log.ts'
 import { connectClient } from '../packages/till/src/store/connection.ts'
 import { openEmptyDatabase } from './harness/empty-database.ts'
+import { earlierClient } from './harness/mcp-clients.ts'
 import { buy, echoPath, type FixtureOptions } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
 import { maker, toyProblems, toyShop } from './toys/shop.ts'
@@ -133,6 +134,12 @@ test('a new shop of one folder and one line brings all that is its own', async (
     expect(index.demo.toys).toEqual(['kite'])
     const openapi = (await (await fetch(`${node.address}/openapi.json`)).json()) as { paths: Record<string, unknown> }
     expect(Object.keys(openapi.paths)).toContain('/toys/{name}')
+    const models = await earlierClient(node.address)
+    expect((await models.listTools()).tools.map(({ name }) => name)).toContain('toys_buy')
+    const { resourceTemplates } = await models.listResourceTemplates()
+    expect(resourceTemplates.map(({ name }) => name)).toEqual(['toys.buy'])
+    expect((await models.listPrompts()).prompts.map(({ name }) => name)).toEqual(['buy_toy'])
+    await models.close()
     const page = await fetch(`${node.address}/errors/${toyProblems.toy_missing.code}`)
     expect(((await page.json()) as { title: string }).title).toBe('No such toy')
     expect(await ownersIn(query)).toEqual(['account', 'till', 'tlog', 'toys'])

@@ -29,6 +29,7 @@ export const toyShop = declareShop({
         routes: [
           {
             id: 'toys.buy',
+            mcp: 'both',
             area: 'core',
             method: 'GET',
             path: '/toys/:name',
@@ -68,6 +69,16 @@ export const toyShop = declareShop({
           },
         ],
         payoutPurposes: [{ purpose: 'toy_maker', minimumMicro: 1_000_000n }],
+        prompts: [
+          {
+            name: 'buy_toy',
+            title: 'Buy a toy',
+            description: 'Buy a toy by its name.',
+            arguments: [{ name: 'toy', description: 'Name of the toy', required: true }],
+            tools: ['toys_buy'],
+            write: ({ toy }) => `Call toys_buy with name ${toy}.`,
+          },
+        ],
         demo: () => ({ toys: names.data }),
         stop: async () => pauses.stop(),
       }

@@ -324,7 +324,10 @@ function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
       ...shops.flatMap(({ page }) => page ?? []).map((page) => ({ page }))[0],
       ...(config.mode === 'demo' ? { demo: () => demoObject(config, infrastructure.devnets, shops) } : {}),
     }),
-    ...mcpRoutes({ site, mpp: config.mpp, routes: () => routes, handle: (request) => app.handle(request) }),
+    ...mcpRoutes({
+      ...{ site, mpp: config.mpp, routes: () => routes, handle: (request) => app.handle(request) },
+      prompts: shops.flatMap((shop) => shop.prompts ?? []),
+    }),
     ...opsRoutes({
       checks: readinessChecks(infrastructure, till, shops),
       routes: () => routes,

@@ -1,4 +1,3 @@
-import { unpaidCallText } from '@assay/protocol/tool-texts'
 import { type AssayClient, AssayError, createAssayClient } from '@assay/sdk'
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Server } from '@modelcontextprotocol/server'
@@ -8,6 +7,7 @@ import { keepPurchase } from '../buy/keep-purchase.ts'
 import type { CommandContext } from '../command-context.ts'
 import { toCliError } from '../report-error.ts'
 import { version } from '../version.ts'
+import { sayThatCallsPay } from './say-calls-pay.ts'
 
 export type McpOptions = WalletOptions & { url: string; mandate?: string; maxAmount: string; maxTotal: string }
 
@@ -60,7 +60,7 @@ function createBridge(node: Client, buyer: Buyer | undefined, origin: string): S
     { name: 'assay', version },
     { capabilities, instructions: own ?? node.getInstructions() ?? '' },
   )
-  const priced = <T>(said: T): T => (buyer ? sayThatCallsPay(said, buyer) : said)
+  const priced = <T>(said: T): T => (buyer ? sayThatCallsPay(said, buyer.limits) : said)
   server.setRequestHandler('tools/list', async ({ params }) => priced(await node.listTools(ownParams(params))))
   server.setRequestHandler('resources/list', ({ params }) => node.listResources(ownParams(params)))
   server.setRequestHandler('resources/templates/list', ({ params }) => node.listResourceTemplates(ownParams(params)))
@@ -76,11 +76,6 @@ function createBridge(node: Client, buyer: Buyer | undefined, origin: string): S
     return buy(buyer, asked)
   })
   return server
-}
-
-/** To a node a call without a payment is a question; here it is a purchase, and a model must know. */
-function sayThatCallsPay<T>(said: T, { limits }: Buyer): T {
-  return JSON.parse(JSON.stringify(said).replaceAll(unpaidCallText, `Calling it pays at once, ${limits}.`)) as T
 }
 
 /** The version and the capabilities of the program at the pipe are not those of the connection to the node. */

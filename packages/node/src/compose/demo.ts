@@ -10,9 +10,9 @@ const shownRoles = new Set(['operator', 'buyer', 'creator', 'affiliate'])
 export function demoObject(config: Config, devnets: readonly Devnet[], shops: readonly Shop[]) {
   return {
     synthetic: true,
-    chains: config.networks.map((network, index) => ({
+    chains: config.networks.map((network) => ({
       network: network.caip2,
-      rpc: devnets[index]?.url ?? withoutKey(network.rpcUrls[0]),
+      rpc: devnets.find(({ chainId }) => chainId === network.chainId)?.url ?? withoutKey(network.rpcUrls[0]),
       usdc: checksumAddress(demoUsdcAddress(network.chainId)),
     })),
     accounts: demoAccounts

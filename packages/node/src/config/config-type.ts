@@ -11,6 +11,8 @@ import type { OpenShop } from '../shops/shop.ts'
 
 export type ConfiguredNetwork = Network & {
   rpcUrls: readonly string[]
+  /** The variable that names them. */
+  rpcVariable: 'BASE_RPC_URLS' | 'POLYGON_RPC_URLS' | 'CHAINS'
   /** Keeps what is owed to others on this chain. */
   custody: Address
   /** Of the embedded chain, in demo mode. */

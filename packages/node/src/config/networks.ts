@@ -16,24 +16,30 @@ const chainSchema = z.strictObject({
   native_usd_max: z.int().positive().optional(),
 })
 
-type Chain = { network: Network; rpcUrls: readonly string[] }
+type Chain = { network: Network } & Pick<ConfiguredNetwork, 'rpcUrls' | 'rpcVariable'>
 
 /** Base and Polygon, or their test networks, and whatever `CHAINS` adds, by name. */
 export function configuredNetworks(env: Environment, fallback: Address, problems: string[]): ConfiguredNetwork[] {
-  const [base, polygon] = env.NETWORKS === 'main' ? [8453, 137] : [84532, 80002]
+  const ids = env.NETWORKS === 'main' ? { base: 8453, polygon: 137 } : { base: 84532, polygon: 80002 }
+  const named = (chainId: number, rpcVariable: 'BASE_RPC_URLS' | 'POLYGON_RPC_URLS'): Chain => ({
+    network: known(chainId),
+    rpcUrls: checkUrls(rpcVariable, env[rpcVariable], problems),
+    rpcVariable,
+  })
   const chains: Chain[] = [
-    { network: known(base as number), rpcUrls: checkUrls('BASE_RPC_URLS', env.BASE_RPC_URLS, problems) },
-    { network: known(polygon as number), rpcUrls: checkUrls('POLYGON_RPC_URLS', env.POLYGON_RPC_URLS, problems) },
+    named(ids.base, 'BASE_RPC_URLS'),
+    named(ids.polygon, 'POLYGON_RPC_URLS'),
     ...furtherChains(env.CHAINS ?? {}, problems),
   ]
   if (new Set(chains.map(({ network }) => network.chainId)).size < chains.length)
     problems.push('CHAINS: names a chain that the node has already')
   const custody = custodyOf(env.CUSTODY, chains, fallback, problems)
   const dollarsOf = furtherDollars(env.DOLLARS ?? {}, chains, problems)
-  return chains.map(({ network, rpcUrls }, index) => ({
+  return chains.map(({ network, rpcUrls, rpcVariable }, index) => ({
     ...network,
     ...dollarsOf(network),
     rpcUrls,
+    rpcVariable,
     custody: custody(network),
     devnetPort: env.DEVNET_PORTS[index] ?? 0,
   }))
@@ -68,6 +74,7 @@ function furtherChains(given: Record<string, unknown>, problems: string[]): Chai
           ...(native_usd_max === undefined ? {} : { nativeUsdMax: BigInt(native_usd_max) }),
         }),
         rpcUrls: checkUrls(`CHAINS: ${name}.rpc_urls`, parsed.data.rpc_urls, problems),
+        rpcVariable: 'CHAINS' as const,
       },
     ]
   })

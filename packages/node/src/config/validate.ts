@@ -43,8 +43,9 @@ export function checkProduction(env: Environment, config: Config): string[] {
     problems.push('LOG_KEY_FILE: must not be SIGNING_KEY_FILE, the log has its own key')
   need('FACILITATOR', `${facilitatorChoices.join(', ')}, or several of them`)
   need('CONTACT_EMAIL', 'buyers and indexers need someone to write to')
-  for (const { name, rpcUrls } of config.networks.slice(2))
-    if (rpcUrls.length === 0) problems.push(`CHAINS: ${name}.rpc_urls is missing, production reads the real chain`)
+  for (const { name, rpcUrls, rpcVariable } of config.networks)
+    if (rpcVariable === 'CHAINS' && rpcUrls.length === 0)
+      problems.push(`CHAINS: ${name}.rpc_urls is missing, production reads the real chain`)
   for (const [name, url] of [
     ['BASE_URL', config.baseUrl],
     ['API_URL', config.apiUrl],

@@ -11,6 +11,7 @@ export type DocumentRoute = {
   next?: string | (() => string)
   hidden?: boolean
   main?: boolean
+  mcp?: RouteDeclaration['mcp']
   royalty?: boolean
   headers?: Record<string, string>
   exampleOutput: unknown
@@ -42,6 +43,7 @@ export function documentRoute(document: DocumentRoute): RouteDeclaration {
     cacheSeconds: 5,
     ...(document.hidden ? { hidden: true } : {}),
     ...(document.main ? { main: true } : {}),
+    ...(document.mcp === undefined ? {} : { mcp: document.mcp }),
     ...(document.royalty ? { royalty: true } : {}),
     access: {
       kind: 'free',

@@ -13,6 +13,13 @@ export type RouteDeclaration = SoldDeclaration & {
   example: NonNullable<SoldDeclaration['example']> & { output: unknown }
   /** Answered under whatever name it is asked for: load balancers probe by IP address. */
   anyHost?: boolean
+  /**
+   * How the face for models shows the route. Default: what is sold or `main` is a tool. `resource`: read by its address
+   * and no tool; `both`: tool and resource; `none`: for what is done once, by a person with a wallet.
+   */
+  mcp?: 'both' | 'resource' | 'none'
+  /** Id of the route that sells the same on another network: to a model both are one tool. */
+  twinOf?: string
   /** For wallets of the operator alone, with this role at least; all such routes are below /v1/operator/. */
   operator?: OperatorRole
   /** Names the royalty though it is not of area C. */

@@ -13,6 +13,7 @@ import type { ProofDeps } from '@assay/till/proofs'
 import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
 import type { RouteDeclaration } from '../http/route.ts'
+import type { Prompt } from './prompt.ts'
 import type { ShopPorts } from './shop-ports.ts'
 import type { NodeFacts, Values, Variables } from './shop-settings.ts'
 
@@ -75,6 +76,8 @@ export type Shop = SalePart & {
   firstPurchase?: string
   /** What a browser gets at `/`, where everybody else gets the index. One shop at most has it. */
   page?(): Promise<{ body: string; headers: Record<string, string> }>
+  /** Jobs that its tools can do together, for models that ask. */
+  prompts?: readonly Prompt[]
   /** Work that makes the first call quick; a node calls it once when it starts, tests do not. */
   warm?(): Promise<void>
   stop?(): Promise<void>

@@ -61,7 +61,7 @@ async function open(options: PrimaryOptions, stops: Stops): Promise<Omit<Primary
     for (const devnet of devnets)
       for (const { address: wallet } of demoSettlers(config.processes))
         await devnet.control.fund(wallet, { microUsdc: 0n, wei: 10n ** 21n })
-  const rpcUrls = devnets.length === 0 ? undefined : devnets.map(({ url }) => url ?? '')
+  const rpcUrls = new Map(devnets.flatMap(({ chainId, url }) => (url === undefined ? [] : [[chainId, url] as const])))
   const shared = { port, url: address, databaseUrl, rpcUrls }
   const { start, workers } = createWorkers((index) => workerEnvironment(env, config, shared, index), handle)
   let supervisor: Supervisor<WorkerReady> | undefined

@@ -9,11 +9,15 @@ test('a worker of a demo joins the database and every chain of its primary, with
   const env = { PROCESSES: '2', DEVNET_PORTS: '0,0,0', CHAINS: chains, RPC_CALLS_PER_MINUTE: '1000' }
   const shared = {
     ...{ port: 4020, url: 'http://127.0.0.1:4020', databaseUrl: 'postgresql://assay:secret@127.0.0.1:5/assay' },
-    rpcUrls: ['http://127.0.0.1:1', 'http://127.0.0.1:2', 'http://127.0.0.1:3'],
+    rpcUrls: new Map([
+      [42161, 'http://127.0.0.1:3'],
+      [137, 'http://127.0.0.1:2'],
+      [8453, 'http://127.0.0.1:1'],
+    ]),
   }
   const worker = parseConfig(workerEnvironment(env, parseConfig(env), shared, 1))
   expect(worker.databaseUrl).toBe(shared.databaseUrl)
-  expect(worker.networks.flatMap(({ rpcUrls }) => rpcUrls)).toEqual(shared.rpcUrls)
+  expect(worker.networks.map(({ chainId, rpcUrls }) => [chainId, ...rpcUrls])).toEqual([...shared.rpcUrls].reverse())
   expect(worker.settlerKeys).toEqual(demoSettlerKeys(2))
   expect(worker.port).toBe(4020)
   expect(worker.baseUrl).toBe('http://127.0.0.1:4020')
@@ -26,7 +30,12 @@ test('what the operator named is left as it is', () => {
     ...{ BASE_RPC_URLS: 'http://127.0.0.1:7', POLYGON_RPC_URLS: 'http://127.0.0.1:8' },
     SETTLER_KEYS: `0x${'11'.repeat(32)}`,
   }
-  const worker = workerEnvironment(env, parseConfig(env), { port: 4021, url: 'http://127.0.0.1:4021' }, 3)
+  const worker = workerEnvironment(
+    env,
+    parseConfig(env),
+    { port: 4021, url: 'http://127.0.0.1:4021', rpcUrls: new Map() },
+    3,
+  )
   expect(worker).toEqual({ ...env, PORT: '4021', ASSAY_WORKER: '3' })
 })
 

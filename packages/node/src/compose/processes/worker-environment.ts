@@ -6,20 +6,16 @@ import { workerVariable } from './messages.ts'
 export type Shared = {
   port: number
   url: string
-  /** Of the embedded database and chains; undefined where the configuration names others. */
+  /** Of the embedded database; undefined where the configuration names another. */
   databaseUrl?: string | undefined
-  rpcUrls?: readonly string[] | undefined
+  /** Of the embedded chains, by chain id; none where the configuration names others. */
+  rpcUrls: ReadonlyMap<number, string>
 }
 
 type Env = Record<string, string | undefined>
 
 /** The environment of one worker: that of the primary, which it joins as any further process would. */
 export function workerEnvironment(env: Env, config: Config, shared: Shared, index: number): Env {
-  const [base, polygon, ...further] = shared.rpcUrls ?? []
-  const names = config.networks.slice(2).map(({ name }) => name)
-  const chains = { ...(env['CHAINS'] ? (JSON.parse(env['CHAINS']) as Record<string, object>) : {}) }
-  for (const [place, name] of names.entries())
-    if (further[place] !== undefined) chains[name] = { ...chains[name], rpc_urls: [further[place]] }
   const { rpcCallsPerMinute } = config
   return {
     ...env,
@@ -27,8 +23,7 @@ export function workerEnvironment(env: Env, config: Config, shared: Shared, inde
     PORT: String(shared.port),
     BASE_URL: config.baseUrl ?? shared.url,
     ...(shared.databaseUrl === undefined ? {} : { DATABASE_URL: shared.databaseUrl }),
-    ...(base === undefined ? {} : { BASE_RPC_URLS: base, POLYGON_RPC_URLS: polygon }),
-    ...(names.length > 0 ? { CHAINS: JSON.stringify(chains) } : {}),
+    ...rpcVariables(env, config, shared),
     // A wallet is used by one process at a time, so each worker of a demo has one.
     ...(usesDemoSettler(env, config) ? { SETTLER_KEYS: demoSettlerKeys(config.processes).join(',') } : {}),
     // What providers allow is for all workers together; ten calls are the least that can be set.
@@ -36,6 +31,19 @@ export function workerEnvironment(env: Env, config: Config, shared: Shared, inde
       ? {}
       : { RPC_CALLS_PER_MINUTE: String(Math.max(10, Math.floor(rpcCallsPerMinute / config.processes))) }),
   }
+}
+
+/** Where each embedded chain is, in the variable that names the endpoints of its network. */
+function rpcVariables(env: Env, config: Config, { rpcUrls }: Shared): Env {
+  const chains = env['CHAINS'] ? (JSON.parse(env['CHAINS']) as Record<string, object>) : {}
+  const variables: Env = {}
+  for (const { chainId, name, rpcVariable } of config.networks) {
+    const url = rpcUrls.get(chainId)
+    if (url === undefined) continue
+    if (rpcVariable === 'CHAINS') chains[name] = { ...chains[name], rpc_urls: [url] }
+    variables[rpcVariable] = rpcVariable === 'CHAINS' ? JSON.stringify(chains) : url
+  }
+  return variables
 }
 
 export const usesDemoSettler = (env: Env, { mode, signer }: Config): boolean =>

@@ -54,6 +54,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     indexRoute(deps),
     documentRoute({
       id: 'discovery.openapi',
+      mcp: 'resource',
       path: '/openapi.json',
       summary: 'OpenAPI 3.1 of what buyers use, with prices, schemas and examples; it leads to the rest',
       mediaTypes: openapiTypes,
@@ -71,6 +72,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     }),
     documentRoute({
       id: 'discovery.llms',
+      mcp: 'resource',
       path: '/llms.txt',
       summary: 'The service as text for language models: routes, prices, how to pay',
       mediaTypes: text,
@@ -90,6 +92,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     ...keyRoutes(deps),
     documentRoute({
       id: 'discovery.license',
+      mcp: 'resource',
       path: '/license',
       summary: 'What may be done with the answers',
       mediaTypes: text,
@@ -117,6 +120,7 @@ function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
   )
   const root = documentRoute({
     id: 'discovery.x402',
+    mcp: 'resource',
     main: true,
     path: '/.well-known/x402',
     royalty: true,
@@ -165,6 +169,7 @@ function indexRoute(deps: DiscoveryDeps): RouteDeclaration {
   const { site, keyring, networks, page } = deps
   return documentRoute({
     id: 'discovery.index',
+    mcp: 'none',
     main: true,
     path: '/',
     summary: 'What this node sells, at what price, on which networks, and where everything is',

@@ -15,18 +15,17 @@ export type OfferedTool = {
   choose(given: Readonly<Record<string, unknown>>): { tool: Tool; given: Readonly<Record<string, unknown>> }
 }
 
-/**
- * Documents, the operator's own, and what is done once by a person with a wallet: a model gains nothing from calling
- * them, and a long list costs it attention.
- */
-const leftOut = /^(?:discovery|ops|errors|log|console|mcp|facilitator|auth|operator|mesh|rewards|identity)\./
+/** A model gains nothing from calling the rest, and a long list costs it attention. */
+const isTool = (route: RouteDeclaration) => isMainOperation(route) && (route.mcp === undefined || route.mcp === 'both')
 
 /** One tool for each thing that is sold, and the free routes that help to choose; in the order of areas and names. */
 export function offeredTools(site: NodeSite, routes: readonly RouteDeclaration[]): OfferedTool[] {
-  const shown = routes.filter((route) => isMainOperation(route) && !leftOut.test(route.id))
+  const shown = routes.filter(isTool)
+  // The same thing by another method has the same path.
+  const pathOf = (id: string | undefined) => shown.find((route) => route.id === id)?.path
   const groups = new Map<string, RouteDeclaration[]>()
   for (const route of shown) {
-    const thing = thingOf(route)
+    const thing = pathOf(route.twinOf) ?? route.path
     groups.set(thing, [...(groups.get(thing) ?? []), route])
   }
   return [...groups.values()]
@@ -36,9 +35,6 @@ export function offeredTools(site: NodeSite, routes: readonly RouteDeclaration[]
 
 const order = ({ listed, name }: OfferedTool) =>
   `${(listed.modern['_meta'] as { 'assay/group': string })['assay/group']} ${name}`
-
-/** The same thing by another method, or paid on another chain, has the same path but for the chain's prefix. */
-const thingOf = ({ path }: RouteDeclaration) => path.replace(/^\/poly(?=\/)/, '')
 
 /** The name that all routes of a thing share. */
 const nameOf = (group: readonly Tool[]): string => {

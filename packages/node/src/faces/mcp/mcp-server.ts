@@ -16,15 +16,17 @@ import {
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { RouteDeclaration } from '../../http/index.ts'
 import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
+import type { Prompt } from '../../shops/prompt.ts'
 import { type Era, type OfferedTool, offeredTools } from './catalogue.ts'
 import { type Caller, type InnerCall, innerRequest } from './inner-request.ts'
-import { type Prompt, promptsFor } from './prompts.ts'
 import { listResources, listTemplates, mimeTypeOf, routeOfUri } from './resources.ts'
 
 export type McpDeps = {
   site: NodeSite
   /** All routes of the node; read at the first call. */
   routes(): readonly RouteDeclaration[]
+  /** What the shops bring. */
+  prompts: readonly Prompt[]
   /** The HTTP app. */
   handle(request: PlainRequest): Promise<PlainResponse>
   /** Whether payments of the Payment authentication scheme are taken. */
@@ -34,9 +36,10 @@ export type McpDeps = {
 /** What is derived from the routes once; servers themselves live for one request. */
 export type McpCatalogue = { tools: ReadonlyMap<string, OfferedTool>; prompts: readonly Prompt[] }
 
-export function mcpCatalogue({ site, routes }: McpDeps): McpCatalogue {
+export function mcpCatalogue({ site, routes, prompts }: McpDeps): McpCatalogue {
   const tools = new Map(offeredTools(site, routes()).map((tool) => [tool.name, tool]))
-  return { tools, prompts: promptsFor(new Set(tools.keys())) }
+  const possible = prompts.filter((prompt) => prompt.tools.every((name) => tools.has(name)))
+  return { tools, prompts: possible.sort((a, b) => a.name.localeCompare(b.name)) }
 }
 
 const instructions =

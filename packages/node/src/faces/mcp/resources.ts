@@ -6,24 +6,14 @@ export type ListedResource = { uri: string; name: string; description: string; m
 export type ResourceTemplate = { uriTemplate: string; name: string; description: string; mimeType: string }
 
 /** What can be read by its address: checks, reports and snapshots, and the texts that explain this node. */
-const readable = new Set([
-  'tokens.check',
-  'tokens.report',
-  'matrix.index',
-  'matrix.live',
-  'matrix.vip',
-  'matrix.delayed',
-  'sources.show',
-  'attestations.show',
-])
-const documents = new Set(['discovery.llms', 'discovery.openapi', 'discovery.x402', 'discovery.license'])
+const isResource = ({ mcp }: RouteDeclaration) => mcp === 'resource' || mcp === 'both'
 
 export const mimeTypeOf = (route: RouteDeclaration) => route.representations?.[0] ?? 'application/json'
 
 /** Addresses that are complete without parameters. */
 export function listResources(site: NodeSite, routes: readonly RouteDeclaration[]): ListedResource[] {
   return routes
-    .filter((route) => documents.has(route.id) || (readable.has(route.id) && !route.path.includes(':')))
+    .filter((route) => isResource(route) && !route.path.includes(':'))
     .map((route) => ({
       uri: `${originOf(site, route)}${route.path}`,
       name: route.id,
@@ -34,7 +24,7 @@ export function listResources(site: NodeSite, routes: readonly RouteDeclaration[
 
 export function listTemplates(site: NodeSite, routes: readonly RouteDeclaration[]): ResourceTemplate[] {
   return routes
-    .filter((route) => readable.has(route.id) && route.path.includes(':'))
+    .filter((route) => isResource(route) && route.path.includes(':'))
     .map((route) => ({
       uriTemplate: `${originOf(site, route)}${templateOf(route)}`,
       name: route.id,
@@ -53,7 +43,7 @@ export function routeOfUri(
   if (!url) return undefined
   const segments = url.pathname.split('/')
   const route = routes.find((one) => {
-    if (one.method !== 'GET' || (!readable.has(one.id) && !documents.has(one.id))) return false
+    if (one.method !== 'GET' || !isResource(one)) return false
     if (originOf(site, one) !== url.origin) return false
     const pattern = one.path.split('/')
     return (

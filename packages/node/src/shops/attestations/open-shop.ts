@@ -17,6 +17,7 @@ import { attestRoutes } from './attest/routes.ts'
 import { shares } from './attest/shares-sql.ts'
 import { createSnapshots } from './attest/snapshots.ts'
 import { pruneSnapshots } from './attest/store-snapshots.ts'
+import { citePrompt } from './cite-prompt.ts'
 import { mayBackRoot } from './creators/adopt-root.ts'
 import { distributorFor } from './creators/contracts.ts'
 import type { CreatorDeps } from './creators/deps.ts'
@@ -99,6 +100,7 @@ async function openAttestations(
   const distributors = (await readDistributors(database)).map(({ contract }) => contract)
   return {
     stop: threads.stop,
+    prompts: [citePrompt],
     routes: [
       ...attestRoutes(attest),
       ...creatorRoutes({

@@ -33,6 +33,7 @@ import { keepQuality, qualityIsDue, readQuality } from './quality/quality-store.
 import { coveredFeed, indexRoute } from './routes/index-route.ts'
 import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
+import { scanPrompt } from './scan-prompt.ts'
 import { scoreDaysJob, scoredDaysMax } from './score-history/score-days.ts'
 import { screenRoutes } from './screens/screen-routes.ts'
 import { type MatrixSettings, matrixVariables, parseMatrixSettings } from './settings.ts'
@@ -113,6 +114,7 @@ async function openShop(
   const events = context.ports.find(notifications)
   const watching = watchFiles(context, deps, stopping.signal)
   return {
+    prompts: [scanPrompt],
     routes: [
       indexRoute(deps, () => progress.now),
       ...pullRoutes(deps),

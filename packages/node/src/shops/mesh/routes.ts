@@ -25,6 +25,7 @@ export function meshRoutes(
   return [
     defineRoute({
       id: 'mesh.manifest',
+      mcp: 'none',
       main: true,
       area: 'C',
       method: 'GET',

@@ -80,6 +80,7 @@ function infoRoute(deps: RedeemRouteDeps): RouteDeclaration {
   })
   return defineRoute({
     id: 'rewards.redeem_info',
+    mcp: 'none',
     main: true,
     area: 'B',
     method: 'GET',
@@ -192,6 +193,7 @@ const passView = z.strictObject({
 function redeemRoute(deps: RedeemRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'rewards.redeem',
+    mcp: 'none',
     main: true,
     area: 'B',
     method: 'POST',

@@ -45,6 +45,7 @@ export function statusRoutes(deps: StatusDeps): RouteDeclaration[] {
 function loyaltyRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclaration {
   return defineRoute({
     id: 'rewards.loyalty',
+    mcp: 'none',
     main: true,
     area: 'B',
     method: 'GET',
@@ -119,6 +120,7 @@ function affiliateRoute({ database, baseUrl, policy, assets }: StatusDeps): Rout
   const networks = assets.map(({ caip2 }) => caip2)
   return defineRoute({
     id: 'rewards.affiliate',
+    mcp: 'none',
     main: true,
     area: 'B',
     method: 'GET',

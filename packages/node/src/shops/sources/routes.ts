@@ -131,6 +131,7 @@ function listRoute(deps: SourceDeps): RouteDeclaration {
 function showRoute(deps: SourceDeps): RouteDeclaration {
   return defineRoute({
     id: 'sources.show',
+    mcp: 'resource',
     capability: 'citations.source.show',
     area: 'C',
     method: 'GET',

@@ -60,6 +60,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
     area: 'B',
     method: 'GET',
     path: `${chain.prefix}/matrix/subscribe/${tier}`,
+    ...(chain.prefix === '' ? {} : { twinOf: `subscriptions.${tier}.base` }),
     summary: `Subscribe to the ${tier} feeds for 30 days, paid on ${chain.word === 'base' ? 'Base' : 'Polygon'}`,
     description:
       'One subscription per wallet, whichever chain paid. Paying again extends it; standard time left when vip is ' +

@@ -6,6 +6,7 @@ import { forkTimes } from './abi/b20.ts'
 import { badgeRoute } from './badge-route.ts'
 import { allChangesRoutes, controlTopic } from './changes/all-changes-route.ts'
 import { changesRoute } from './changes/route.ts'
+import { checkPrompt } from './check-prompt.ts'
 import { type Checker, createChecker } from './checker.ts'
 import { type ShownDemoToken, seedDemoTokens } from './demo/seed-tokens.ts'
 import { diffRoute } from './diff-route.ts'
@@ -64,6 +65,7 @@ export function openTokensShop({ settings = parseSettings({}) }: { settings?: To
       jobs: indexJobs(context, settings, checker),
       // Without a chain to read, or with a clock that does not fit it, nothing here can be sold.
       readiness: synthetic ? [] : [{ name: 'token chain and clock', check: () => canRead(checker) }],
+      prompts: [checkPrompt],
       demo: () => ({ tokens: demo }),
       stop: async () => stopped.abort(new Error('the node stops')),
     }

@@ -65,6 +65,7 @@ const markdownType = 'text/markdown; charset=utf-8'
 export function reportRoute(deps: ReportRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'tokens.report',
+    mcp: 'both',
     capability: 'token.control.report',
     area: 'A',
     method: 'GET',

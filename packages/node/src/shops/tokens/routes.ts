@@ -59,6 +59,7 @@ async function answerFor(deps: TokenRouteDeps, token: Address, wallet: Address |
 function checkRoute(deps: TokenRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'tokens.check',
+    mcp: 'both',
     main: true,
     capability: 'token.control.check',
     area: 'A',

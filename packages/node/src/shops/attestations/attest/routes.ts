@@ -157,6 +157,7 @@ function openEnd(body: string): { id: string; url: string; before: string } {
 function showRoute(deps: AttestRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'attestations.show',
+    mcp: 'both',
     main: true,
     capability: 'citations.attestation.show',
     area: 'C',

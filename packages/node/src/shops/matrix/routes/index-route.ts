@@ -73,6 +73,7 @@ const coverage = z.strictObject({
 export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDeclaration {
   return defineRoute({
     id: 'matrix.index',
+    mcp: 'both',
     main: true,
     capability: 'equity.squeeze.index',
     area: 'B',

@@ -51,6 +51,7 @@ export const paid = (deps: MatrixDeps, micro: bigint) => ({
 function liveRoute(deps: MatrixDeps): RouteDeclaration {
   return defineRoute({
     id: 'matrix.live',
+    mcp: 'both',
     capability: 'equity.squeeze.live',
     area: 'B',
     method: 'GET',
@@ -84,6 +85,7 @@ export const vipRouteId = 'matrix.vip'
 function vipRoute(deps: MatrixDeps): RouteDeclaration {
   return defineRoute({
     id: vipRouteId,
+    mcp: 'both',
     capability: 'equity.squeeze.vip',
     area: 'B',
     method: 'GET',
@@ -159,6 +161,7 @@ async function openStream(
 function delayedRoute(deps: MatrixDeps): RouteDeclaration {
   return defineRoute({
     id: 'matrix.delayed',
+    mcp: 'both',
     main: true,
     capability: 'equity.squeeze.delayed',
     area: 'B',
