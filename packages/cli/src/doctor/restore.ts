@@ -9,7 +9,7 @@ type Rows = { rows: { restored: string | null }[] }
 export async function checkRestore(client: { query(text: string): Promise<unknown> }): Promise<Check[]> {
   const { rows } = (await client.query(
     `select max(noticed_at)::date::text as restored from restore_gap where noticed_at > now() - interval '30 days'
-       and noticed_at > (select max(created_at) from token_secret)`,
+       and noticed_at > coalesce((select max(created_at) from token_secret), '-infinity')`,
   )) as Rows
   const restored = rows[0]?.restored ?? null
   if (restored === null) return []
