@@ -19,7 +19,7 @@ export async function measureUnpaid(setup: Setup): Promise<Comparison[]> {
   return [
     { figure: { name: 'unpaid 402', peer: 'bare node:http', required: 0.7, basis: 'cpu' }, ours, theirs: floor },
     { figure: { name: 'unpaid 402', peer: '@x402/hono', required: 2.5, basis: 'cpu' }, ours, theirs: peer },
-    await measureWithoutMpp(setup),
+    ...(await measureWithoutMpp(setup)),
   ]
 }
 
@@ -32,19 +32,20 @@ const side = (name: string, { child, port, host }: Server): Side => ({
 })
 
 /** Without a separate challenge for each caller, the whole answer is shared. */
-async function measureWithoutMpp(setup: Setup): Promise<Comparison> {
+async function measureWithoutMpp(setup: Setup): Promise<Comparison[]> {
   const home = await temporaryHome()
   const assay = await setup.startAssay({ ASSAY_HOME: home, MPP: 'false' })
   try {
     await copyToBare({ ...setup, assay }, paidTarget)
-    const sides = [side('assay, MPP off', assay), side('bare node:http', setup.bare)]
-    const [ours, theirs] = (await loadInTurn(setup, sides)) as [Measured[], Measured[]]
-    for (const [round, { sample }] of ours.entries()) assertSameShape(sample, theirs[round]?.sample ?? '')
-    return {
-      figure: { name: 'unpaid 402, MPP off', peer: 'bare node:http', required: 0.78, basis: 'cpu' },
-      ours,
-      theirs,
-    }
+    const { bare, hono } = setup
+    const sides = [side('assay, MPP off', assay), side('bare node:http', bare), side('@x402/hono', hono)]
+    const [ours, floor, peer] = (await loadInTurn(setup, sides)) as [Measured[], Measured[], Measured[]]
+    for (const [round, { sample }] of ours.entries()) assertSameShape(sample, floor[round]?.sample ?? '')
+    const name = 'unpaid 402, MPP off'
+    return [
+      { figure: { name, peer: 'bare node:http', required: 0.78, basis: 'cpu' }, ours, theirs: floor },
+      { figure: { name, peer: '@x402/hono', required: 3, basis: 'cpu' }, ours, theirs: peer },
+    ]
   } finally {
     await assay.child.stop()
     await rm(home, { recursive: true, force: true })
