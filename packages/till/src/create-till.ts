@@ -158,7 +158,6 @@ const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports
   payToExclusive: options.payToExclusive === true,
   screeningList: options.screeningList,
   jws: createJwsPort(infrastructure.keyring, [new URL(settings.origin).host], ports.clock),
-  credit: false,
   mpp: options.mpp !== false,
   limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
   ...(options.schemes === undefined ? {} : { schemes: options.schemes }),

@@ -66,8 +66,6 @@ export type GateSettings = ChannelSettings & {
   parts: readonly SalePart[]
   /** Beside `exact`, in the order of `accepts`. */
   schemes?: readonly Scheme[]
-  /** False where nobody can pay from credit. */
-  credit?: boolean
   /** False where the Payment authentication scheme is not offered. */
   mpp?: boolean
   limits?: GateLimits
@@ -104,13 +102,16 @@ export async function openGate(
   )
   const walletsOn = (network: string) => deployedOn(chainOfAsset(network))
   const sponsorsOn = (network: string) => facilitator.sponsorsApprovals?.(chainOfAsset(network)) ?? false
-  const schemes = createSchemes([
-    createExactScheme(assets),
-    ...(settings.schemes ?? []),
-    createUptoScheme({ chains, walletsOn, sponsorsOn }),
-    createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
-  ])
   const channels = await openChannels(settings, ports, infrastructure, { ...limits, screening }, stops)
+  const schemes = createSchemes(
+    [
+      createExactScheme(assets),
+      ...(settings.schemes ?? []),
+      createUptoScheme({ chains, walletsOn, sponsorsOn }),
+      createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
+    ],
+    [...(channels ? [channels.scheme] : []), ...parts.flatMap((part) => part.entitledSchemes ?? [])],
+  )
   const work = await openSaleWork(settings, ports, infrastructure, owner, stops)
   const own = await recordOwnAddresses(
     database,
@@ -128,12 +129,9 @@ export async function openGate(
       serviceName: settings.serviceName,
       docsOrigin: settings.docsOrigin,
       termsOf,
-      credit: settings.credit !== false,
-      ...(channels ? { channels: channels.offer } : {}),
       ...(secrets ? { mpp: { clock, rng: ports.rng, secrets } } : {}),
     }),
     ...(secrets ? { challengeSecrets: secrets } : {}),
-    ...(channels ? { channels } : {}),
     claims: createClaims(database, owner, clock),
     ...work,
     isOurs: own.isOurs,

@@ -1,4 +1,4 @@
-import type { CaptureOutcome, Draw, EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
+import type { CaptureOutcome, Draw, Hold, HoldOutcome, HoldPort } from '../contract/entitlement.ts'
 import type { AnswerContent, PaidCall, PreparedAnswer, Sale } from '../contract/paid-call.ts'
 import { keepAnswer } from '../credit/entitled-calls.ts'
 import { Problem } from '../kernel/problem.ts'
@@ -13,7 +13,7 @@ import { expectClearingEmpty } from './sale-postings.ts'
 /** A held call whose answer is prepared. */
 export type ReadyCall = {
   call: PaidCall
-  port: EntitlementPort
+  port: HoldPort
   hold: Hold
   callId: string
   prepared: PreparedAnswer

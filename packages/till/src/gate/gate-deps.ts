@@ -11,7 +11,6 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Channels } from '../schemes/batch-settlement/index.ts'
 import type { Challenges } from '../schemes/challenge.ts'
 import type { Screening } from '../screening/index.ts'
 import type { ChallengeSecrets } from '../signing/index.ts'
@@ -39,8 +38,6 @@ export type GateDeps = {
   challenges: Challenges
   /** Without it, credentials of the Payment authentication scheme are refused. */
   challengeSecrets?: ChallengeSecrets
-  /** Without it, no payment channels are taken. */
-  channels?: Channels
   claims: Claims
   deliveries: Deliveries
   finishSales: FinishSales

@@ -34,7 +34,7 @@ export function createGate(deps: GateDeps): Gate {
           })
         if (payment === 'none') return await passEntitled(deps, sales, call, entitlements)
         if (payment.dialect === 'mpp') return await passCredential(deps, call, payment.header)
-        return await passPayment(deps, call, payment.header, sales, (ports) => passEntitled(deps, sales, call, ports))
+        return await passPayment(deps, sales, call, payment.header)
       } catch (error) {
         // Before the intent is written no money can have moved; after it, errors have been dealt with where they arose.
         if (!mayComeRight(error)) throw error

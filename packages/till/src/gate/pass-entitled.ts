@@ -1,7 +1,6 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
-import type { Draw, EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
+import type { Draw, EntitlementPort, Hold, HoldOutcome, HoldPort } from '../contract/entitlement.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from '../contract/paid-call.ts'
-import { readCredit } from '../credit/credit-balance.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
 import { encodeDraw } from '../schemes/encode-response.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
@@ -44,7 +43,7 @@ export async function passEntitled(
 
 const named = (call: PaidCall): boolean => call.headers.has('idempotency-key')
 
-export type HeldCall = { call: PaidCall; port: EntitlementPort; hold: Hold }
+export type HeldCall = { call: PaidCall; port: HoldPort; hold: Hold }
 
 /** Held, prepared, captured with the effect; released on any failure. */
 export async function serveHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): Promise<GateOutcome | NotHeld> {
@@ -88,15 +87,11 @@ async function releaseHold(deps: GateDeps, { port, hold }: HeldCall): Promise<vo
  * With the exposure cap used up, nothing more is given away for credit that a reorganisation could still take. Credit that
  * is final buys as always.
  */
-async function isBeyondCap(deps: GateDeps, { call, port, hold }: HeldCall): Promise<boolean> {
-  const draws = port.drawsCredit && (hold.chargeAfterPrepare || hold.draw !== undefined)
-  const { priceMicro: amountMicro } = call
+async function isBeyondCap(deps: GateDeps, { call: { priceMicro: amountMicro }, hold }: HeldCall): Promise<boolean> {
   // Also where the route is revocable: a draw is not undone with the payment that brought the credit.
-  if (!draws || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: false }))) return false
-  const balances = await Promise.all(
-    [...deps.chains.keys()].map((network) => readCredit(deps.database, network, hold.account)),
-  )
-  return !balances.some(({ movableMicro }) => movableMicro >= call.priceMicro)
+  if (!hold.isFinal || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: false })))
+    return false
+  return !(await hold.isFinal())
 }
 
 /** Throws also when the caller left meanwhile: an answer that nobody can ask for again is not to be paid for. */
@@ -109,7 +104,7 @@ async function prepareForCaller(call: PaidCall, account: Address, callId: string
 
 /** A hold that sets something aside finds a call of the same name; a promise has not looked for one yet. */
 async function earlierInstead({ call, port, hold }: HeldCall, error: unknown): Promise<NotHeld> {
-  const earlier = hold.chargeAfterPrepare && hold.named ? await port.describe(call) : undefined
+  const earlier = hold.chargeAfterPrepare && hold.named ? await port.describe?.(call) : undefined
   if (earlier === undefined) throw error
   return earlier as NotHeld
 }
