@@ -2,7 +2,6 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { PaidRoute, ReversalHook, Sale } from '../contract/paid-call.ts'
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
-import { topUpRoutes } from '../credit/credit-balance.ts'
 import { saleOf } from '../gate/finish-sale.ts'
 import { reversalLines } from '../gate/reversal-lines.ts'
 import { readAnswer } from '../gate/store-advance.ts'
@@ -166,7 +165,7 @@ function isLeftToOthers(deps: RefundDeps, asked: Asked, sold: { routeId: string;
 
 /** Everyone's share in proportion; for a payment that is credit, that credit: what was used is not paid out again. */
 async function debtorsOf(tx: Tx, payment: PaymentRecord, micro: Micro): Promise<LedgerLine[] | undefined> {
-  const isCredit = payment.state === 'credited' || topUpRoutes.some((id) => id === payment.routeId)
+  const isCredit = payment.state === 'credited' || payment.addsCredit
   if (!isCredit) return reversalLines(tx, payment, micro)
   const credit = accounts.credit(payment.network, payment.payer as Address)
   await lockBalances(tx, [credit])

@@ -212,7 +212,7 @@ describe('the 402', () => {
     expect(schemes(decode(without.headers(callWith()).paymentRequired))).toEqual(['exact', 'exact'])
     const { challenges } = openChallenges()
     expect(
-      schemes(decode(challenges.headers(callWith({ route: routeWith({ id: 'credit.topup' }) })).paymentRequired)),
+      schemes(decode(challenges.headers(callWith({ route: routeWith({ id: 'till.topup', consumption: 'credit' }) })).paymentRequired)),
     ).toEqual(['exact', 'exact'])
     const none = challenges.of(callWith({ route: routeWith({ networks: [] }) }))
     expect(decode(none.paymentRequired).accepts).toEqual([])
@@ -298,7 +298,7 @@ describe('credit', () => {
       maxTimeoutSeconds: 60,
       extra: { proof: 'erc8128' },
     })
-    expect([takesCredit({ id: 'credit.topup' }), takesCredit({ id: 'till.credit.' })]).toEqual([false, true])
+    expect([takesCredit({ consumption: 'credit' }), takesCredit({})]).toEqual([false, true])
   })
 
   test('has its published defaults, and refuses what is no policy', () => {

@@ -513,6 +513,8 @@ create table payment (
   -- how often its block was reorganised away
   reorgs integer not null default 0,
   revocable boolean not null,
+  -- What is sold is credit of the payer: its amount goes back as credit, and counts as used as that is drawn.
+  adds_credit boolean not null default false,
   -- Something besides the answer was given, such as a subscription or a stamp.
   had_effect boolean not null default false,
   client_gone boolean not null default false,
