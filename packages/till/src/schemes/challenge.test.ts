@@ -212,7 +212,12 @@ describe('the 402', () => {
     expect(schemes(decode(without.headers(callWith()).paymentRequired))).toEqual(['exact', 'exact'])
     const { challenges } = openChallenges()
     expect(
-      schemes(decode(challenges.headers(callWith({ route: routeWith({ id: 'till.topup', consumption: 'credit' }) })).paymentRequired)),
+      schemes(
+        decode(
+          challenges.headers(callWith({ route: routeWith({ id: 'till.topup', consumption: 'credit' }) }))
+            .paymentRequired,
+        ),
+      ),
     ).toEqual(['exact', 'exact'])
     const none = challenges.of(callWith({ route: routeWith({ networks: [] }) }))
     expect(decode(none.paymentRequired).accepts).toEqual([])

@@ -40,8 +40,8 @@ export type ChannelsOptions = {
   selling: boolean
 }
 
-/** How long answers are kept, as for other payments. */
-const answerDays = 35
+/** As long as their answers, see `partitioned_table`. */
+const saleDays = 35
 
 /** Payment channels (`batch-settlement`): one deposit, a voucher for each call, one claim for many. */
 export function createChannels(options: ChannelsOptions) {
@@ -90,7 +90,7 @@ export function createChannels(options: ChannelsOptions) {
         await onEachChain(deps, (network) => claimVouchers(deps, network))
         await watched
       }),
-      job('channels.expire', 3_600_000, () => deleteSales(database, clock.nowMs() - answerDays * 86_400_000)),
+      job('channels.expire', 3_600_000, () => deleteSales(database, clock.nowMs() - saleDays * 86_400_000)),
     ],
     postClaims: () => onEachChain(deps, (network, on) => postClaims(deps, network, on)),
     settledAccount: (row: TransferRow) => settledAccount(deps, row),
