@@ -34,7 +34,7 @@ export type SchemeSales = {
   /** What the entitlement says about this call when it came before; undefined where it did not. */
   earlier(port: EntitlementPort): Promise<GateOutcome | undefined>
   /** An answer that was sold before. */
-  giveAgain(sold: SoldBefore): Promise<GateOutcome>
+  returnSold(sold: SoldBefore): Promise<GateOutcome>
 }
 
 export type EntitledRefusal = {

@@ -38,7 +38,7 @@ const salesOf = (deps: GateDeps, sales: EntitledSales, call: PaidCall): SchemeSa
   sell: (port, hold) => sellHeld(deps, sales, { call, port, hold }),
   sellBy: (port) => passEntitled(deps, sales, call, [port]),
   earlier: (port) => answerEarlier(call, [port]),
-  giveAgain: (sold) => giveAgain(call, sold),
+  returnSold: (sold) => returnSold(call, sold),
 })
 
 async function sellHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): Promise<GateOutcome> {
@@ -49,6 +49,6 @@ async function sellHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): P
   throw new Error(`a hold of ${held.port.name} was ${outcome.status}`)
 }
 
-async function giveAgain(call: PaidCall, { answer, paymentResponse, delivered }: SoldBefore): Promise<GateOutcome> {
+async function returnSold(call: PaidCall, { answer, paymentResponse, delivered }: SoldBefore): Promise<GateOutcome> {
   return { kind: 'served', answer: await releasedAnswer(call, answer, paymentResponse), paymentResponse, delivered }
 }

@@ -58,7 +58,7 @@ async function passPayment(
   const earlier = named && (await namedSale(deps, payment, named, fingerprint))
   if (earlier === 'taken') throw new Problem('payment_identifier_conflict', { detail: 'It names another purchase.' })
   const give = ({ status, contentType, headers, body, paymentResponse, delivered }: ReplayedSale) =>
-    sales.giveAgain({ answer: { status, contentType, headers, body }, paymentResponse, delivered })
+    sales.returnSold({ answer: { status, contentType, headers, body }, paymentResponse, delivered })
   if (earlier) return give(earlier)
   if (call.inputProblem) throw call.inputProblem
   return sellByVoucher(
