@@ -18,6 +18,7 @@ import type { Database } from '../store/database.ts'
 import type { Claims } from './claims.ts'
 import type { DeferredTransitions } from './deferred-transitions.ts'
 import type { Deliveries } from './deliveries.ts'
+import type { EntitledSales } from './entitled-sale.ts'
 import type { Exposure } from './exposure.ts'
 import type { FinishSales } from './finish-sale.ts'
 import type { Losses } from './losses.ts'
@@ -60,6 +61,9 @@ export type GateDeps = {
   /** Where its payer gets a lost answer again by signing the request, if anywhere. */
   answerUrl?(paymentId: string): string
 }
+
+/** With the sales of calls that an entitlement pays for. */
+export type SellingDeps = GateDeps & { entitledSales: EntitledSales }
 
 export type GateLimits = {
   settleMs: number

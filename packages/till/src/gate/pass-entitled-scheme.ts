@@ -4,15 +4,13 @@ import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { PaymentEnvelope } from '../contract/scheme.ts'
 import { Problem } from '../kernel/problem.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
-import type { EntitledSales } from './entitled-sale.ts'
-import type { GateDeps } from './gate-deps.ts'
+import type { SellingDeps } from './gate-deps.ts'
 import { type HeldCall, passEntitled, serveHeld } from './pass-entitled.ts'
 import { refuse, refuse402 } from './refuse.ts'
 
 /** A payment that moves nothing by itself: its scheme says what the payer is entitled to. */
 export async function passEntitledScheme(
-  deps: GateDeps,
-  sales: EntitledSales,
+  deps: SellingDeps,
   scheme: EntitledScheme,
   call: PaidCall,
   envelope: PaymentEnvelope,
@@ -23,7 +21,7 @@ export async function passEntitledScheme(
       detail: `Scheme ${scheme.name} is not taken on this network.`,
     })
   try {
-    return await scheme.pass(call, envelope, salesOf(deps, sales, call))
+    return await scheme.pass(call, envelope, salesOf(deps, call))
   } catch (error) {
     if (error instanceof Problem) return { kind: 'refused', problem: error }
     if (!(error instanceof ChainUnreadable)) throw error
@@ -31,19 +29,19 @@ export async function passEntitledScheme(
   }
 }
 
-const salesOf = (deps: GateDeps, sales: EntitledSales, call: PaidCall): SchemeSales => ({
+const salesOf = (deps: SellingDeps, call: PaidCall): SchemeSales => ({
   terms: () => deps.termsOf(call),
   offers: deps.offers,
   refuse402: (refusal) => refuse402(deps, call, { code: 'payment_invalid', ...refusal }),
-  sell: (port, hold) => sellHeld(deps, sales, { call, port, hold }),
-  sellBy: (port) => passEntitled(deps, sales, call, [port]),
+  sell: (port, hold) => sellHeld(deps, { call, port, hold }),
+  sellBy: (port) => passEntitled(deps, call, [port]),
   earlier: (port) => answerEarlier(call, [port]),
   returnSold: (sold) => returnSold(call, sold),
 })
 
-async function sellHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): Promise<GateOutcome> {
+async function sellHeld(deps: SellingDeps, held: HeldCall): Promise<GateOutcome> {
   deps.metrics.count('entitlements', { port: held.port.name, outcome: held.hold.status })
-  const outcome = await serveHeld(deps, sales, held)
+  const outcome = await serveHeld(deps, held)
   if ('kind' in outcome && outcome.kind !== 'refused') return outcome
   if ('problem' in outcome) throw outcome.problem
   throw new Error(`a hold of ${held.port.name} was ${outcome.status}`)

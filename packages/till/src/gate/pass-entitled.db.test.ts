@@ -64,7 +64,7 @@ async function ask(database: Database, asked: AskedCall, at = testCredit) {
     describe: () => at.earlier(asked),
     ...(asked.blind ? { release: lost } : {}),
   }
-  return passEntitled(deps, createEntitledSales(deps), call, [port])
+  return passEntitled({ ...deps, entitledSales: createEntitledSales(deps) }, call, [port])
 }
 
 /** The watch over preparing never rings; pauses between polls are over at once. */

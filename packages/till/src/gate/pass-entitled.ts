@@ -4,16 +4,14 @@ import type { GateOutcome, PaidCall, PreparedAnswer } from '../contract/paid-cal
 import { asProblem, Problem } from '../kernel/problem.ts'
 import { encodeDraw } from '../schemes/encode-response.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
-import type { EntitledSales } from './entitled-sale.ts'
-import type { GateDeps } from './gate-deps.ts'
+import type { GateDeps, SellingDeps } from './gate-deps.ts'
 import { screenPayer } from './screen-payer.ts'
 
 export type NotHeld = Exclude<HoldOutcome, { status: 'held' }>
 
 /** A subscription, pass or credit in place of a payment: the first that covers the call is used, else the answer is a 402. */
 export async function passEntitled(
-  deps: GateDeps,
-  sales: EntitledSales,
+  deps: SellingDeps,
   call: PaidCall,
   ports: readonly EntitlementPort[],
 ): Promise<GateOutcome> {
@@ -24,7 +22,7 @@ export async function passEntitled(
   for (const port of ports) {
     const hold = await port.hold(call)
     deps.metrics.count('entitlements', { port: port.name, outcome: hold.status })
-    const outcome = hold.status === 'held' ? await serveHeld(deps, sales, { call, port, hold }) : hold
+    const outcome = hold.status === 'held' ? await serveHeld(deps, { call, port, hold }) : hold
     if ('kind' in outcome) return outcome
     if (outcome.status === 'refused') return { kind: 'refused', problem: outcome.problem }
     if (outcome.status === 'served')
@@ -46,7 +44,7 @@ const named = (call: PaidCall): boolean => call.headers.has('idempotency-key')
 export type HeldCall = { call: PaidCall; port: HoldPort; hold: Hold }
 
 /** Held, prepared, captured with the effect; released on any failure. */
-export async function serveHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): Promise<GateOutcome | NotHeld> {
+export async function serveHeld(deps: SellingDeps, held: HeldCall): Promise<GateOutcome | NotHeld> {
   const { call, hold } = held
   const callId = hold.callId ?? deps.ids.next('call')
   try {
@@ -58,7 +56,7 @@ export async function serveHeld(deps: GateDeps, sales: EntitledSales, held: Held
     )
     if ('status' in prepared) return prepared
     const respond = held.port.beforeCapture && (await held.port.beforeCapture(hold, prepared))
-    const sold = await sales.sell({ ...held, callId, prepared })
+    const sold = await deps.entitledSales.sell({ ...held, callId, prepared })
     if (sold.status === 'not_captured') return (await sold.why()) as NotHeld
     const served = respond?.()
     const paymentResponse = served?.paymentResponse ?? (sold.draw && drawResponse(hold.account, callId, sold.draw))

@@ -12,8 +12,7 @@ import { authorizationSecondsMax } from '../store/restore.ts'
 import { broughtMoney } from '../transitions/other-use.ts'
 import { isUnsold } from '../transitions/payment-state.ts'
 import { answerDuplicate, reachedUs } from './earlier-payment.ts'
-import type { EntitledSales } from './entitled-sale.ts'
-import type { GateDeps } from './gate-deps.ts'
+import type { GateDeps, SellingDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
 import { becomesCredit } from './other-use.ts'
 import { passEntitledScheme } from './pass-entitled-scheme.ts'
@@ -24,18 +23,13 @@ import { sellAnswer } from './sell-answer.ts'
 import { findConflict } from './store-advance.ts'
 
 /** A request that carries a payment: everything that can be known without taking anything is checked first. */
-export async function passPayment(
-  deps: GateDeps,
-  sales: EntitledSales,
-  call: PaidCall,
-  header: string,
-): Promise<GateOutcome> {
+export async function passPayment(deps: SellingDeps, call: PaidCall, header: string): Promise<GateOutcome> {
   const decoded = decodeHeader(header)
   if (decoded.status === 'version_1') return refuse('payment_v1')
   if (decoded.status === 'malformed') return refuseMalformed(decoded.detail)
   const { envelope } = decoded
   const entitled = deps.schemes.entitled.get(envelope.scheme)
-  if (entitled) return passEntitledScheme(deps, sales, entitled, call, envelope)
+  if (entitled) return passEntitledScheme(deps, entitled, call, envelope)
   return passEnvelope(deps, call, envelope)
 }
 
