@@ -130,6 +130,18 @@ describe('stored answers', () => {
     expect(await channelRow(payer.account)).toMatchObject({ charged: 3n * price, sequence: 3n })
   })
 
+  test('an answer that is no longer kept is not sold a second time to its own voucher', async () => {
+    const payer = await opened()
+    const identifier = 'purchase_of_long_ago'
+    expect((await pay(payer, url('?n=old'), { max: 2n * price, identifier })).status).toBe(200)
+    await till.db.owner.query('delete from call_answer where account = $1', [payer.account.address.toLowerCase()])
+    for (const again of [{ max: 2n * price }, { max: 3n * price, identifier }]) {
+      const { status, body } = await pay(payer, url('?n=old', other.address), again)
+      expect([status, body.code]).toEqual([409, 'payment_used'])
+    }
+    expect(await channelRow(payer.account)).toMatchObject({ charged: 2n * price, sequence: 2n })
+  })
+
   test('a lost answer is given again by another process, whose copy of the channel is older', async () => {
     const payer = await opened()
     expect((await pay(payer, url('?n=p1', other.address), { max: 2n * price })).status).toBe(200)

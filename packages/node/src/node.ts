@@ -152,7 +152,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   if (!options.worker?.index) await recordRouteShops(infrastructure.store.database, app.registry.routes)
   if (options.jobs !== false && !options.worker?.index) {
     const senders = facilitator?.local?.senders
-    payouts = openPayouts({ ...config, ...keys, payees }, ports, infrastructure, till, shops, senders, stops)
+    payouts = openPayouts({ ...config, ...keys, payees }, opened, till, shops, senders)
     await startWork(opened, till, payouts, routeOf, facilitator?.local?.recoverWallets)
   }
   await listener.serve(watch ? watchedApp(watch, app) : app)
@@ -198,7 +198,7 @@ const listenFor = (config: Config, { acceptors, worker }: NodeOptions, log: Log)
   })
 
 async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
-  const { config, options, ports, infrastructure, stops, keys, payees, origins, shops } = opened
+  const { config, options, keys, payees, origins, shops } = opened
   let facilitator: OpenedFacilitator | undefined
   const till = await openGate(
     {
@@ -217,13 +217,11 @@ async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
       ...(config.channels ? { channels: options.channels ?? {} } : {}),
       channelWallets: () => facilitator?.local?.senders ?? [],
       openFacilitator: async (owner) => {
-        facilitator = await openFacilitator({ ...config, ...keys }, ports, infrastructure, owner, stops)
+        facilitator = await openFacilitator({ ...config, ...keys }, opened, owner)
         return options.intercept?.facilitator?.(facilitator.facilitator) ?? facilitator.facilitator
       },
     },
-    ports,
-    infrastructure,
-    stops,
+    opened,
   )
   return { till, facilitator }
 }

@@ -70,6 +70,7 @@ async function compose(
   stops.push(events.stop)
   if (options.payeesChanged) await acceptPayees(store.database, settings, options.payeesChanged)
   const infrastructure = await openInfrastructure({ ...settings, payeesHint }, ports, store, stops, intercept)
+  const composition = { ports, infrastructure, stops }
   const parts = [events.part, ...(options.parts ?? [])]
   let opened: OpenedFacilitator | undefined
   const selling = openSelling(settings, options, ports, infrastructure)
@@ -82,15 +83,13 @@ async function compose(
       ...(options.channels === undefined ? {} : { channels: options.channels }),
       channelWallets: () => opened?.local?.senders ?? [],
       openFacilitator: async (owner) => {
-        opened = await openFacilitator(settings, ports, infrastructure, owner, stops)
+        opened = await openFacilitator(settings, composition, owner)
         return intercept.facilitator?.(opened.facilitator) ?? opened.facilitator
       },
     },
-    ports,
-    infrastructure,
-    stops,
+    composition,
   )
-  const payouts = openPayouts(settings, ports, infrastructure, gate, parts, opened?.local?.senders, stops)
+  const payouts = openPayouts(settings, composition, gate, parts, opened?.local?.senders)
   await prepareDue(store.database, payouts.purposes, payouts.policy)
   const recoverWallets = opened?.local?.recoverWallets
   const { retention } = settings
@@ -158,7 +157,6 @@ const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports
   payToExclusive: options.payToExclusive === true,
   screeningList: options.screeningList,
   jws: createJwsPort(infrastructure.keyring, [new URL(settings.origin).host], ports.clock),
-  credit: false,
   mpp: options.mpp !== false,
   limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
   ...(options.schemes === undefined ? {} : { schemes: options.schemes }),

@@ -8,6 +8,7 @@ export { type CreditCaller, createCreditEntitlement } from './credit/credit-enti
 export { mandateIdPattern, namedMandate } from './credit/credit-mandate.ts'
 export { type CreditPolicy, parseCreditPolicy } from './credit/credit-policy.ts'
 export { type CreditRefund, refundCredit, requireNoneInProgress } from './credit/credit-refund.ts'
+export { createCreditScheme } from './credit/credit-scheme.ts'
 export { drawCredit, mandateFor } from './credit/draw-credit.ts'
 export {
   earlierCall,

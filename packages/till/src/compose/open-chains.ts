@@ -9,12 +9,16 @@ import type { Interceptors } from './parts.ts'
 /** How old a head or final block may be that all readers share: real providers count every call. */
 const sharedFor = { headAgeMsMax: 2_000, finalAgeMsMax: 15_000, patientAgeMsMax: 60_000 }
 
+type ChainSettings = {
+  mode: 'demo' | 'production'
+  clock: Clock
+  networks: readonly Network[]
+  rpcs: ReadonlyMap<string, Rpc>
+  check: CheckContractSignature
+}
+
 export function openChains(
-  mode: 'demo' | 'production',
-  clock: Clock,
-  networks: readonly Network[],
-  rpcs: ReadonlyMap<string, Rpc>,
-  check: CheckContractSignature,
+  { mode, clock, networks, rpcs, check }: ChainSettings,
   intercept: Interceptors['chain'],
 ): Map<string, ChainPort> {
   return new Map(

@@ -8,8 +8,8 @@ import {
   usedNetworks,
 } from '../schemes/batch-settlement/index.ts'
 import type { Screening } from '../screening/index.ts'
-import type { Infrastructure } from './open-infrastructure.ts'
-import type { Ports, Stops } from './parts.ts'
+import type { Composition } from './open-infrastructure.ts'
+import type { Ports } from './parts.ts'
 
 export type ChannelSettings = {
   /** Limits that differ from the usual ones. Absent: nothing new is sold through payment channels. */
@@ -34,10 +34,8 @@ async function isDeployed({ channels }: ChainPort, { clock }: Pick<Ports, 'clock
 /** Payment channels, on chains that have their contract and a wallet of ours that claims. */
 export async function openChannels(
   { channels, channelWallets }: ChannelSettings,
-  ports: Ports,
-  infrastructure: Infrastructure,
+  { ports, infrastructure, stops }: Composition,
   { settleMs, screening }: { settleMs: number; screening: Screening },
-  stops: Stops,
 ): Promise<Channels | undefined> {
   const { database } = infrastructure.store
   const used = await usedNetworks(database)

@@ -3,8 +3,7 @@ import type { KeySource, SettlementWallets } from '../chain/wallet/index.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import { type FacilitatorChoice, type LocalChain, openFacilitators } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
-import type { Infrastructure } from './open-infrastructure.ts'
-import type { Ports, Stops } from './parts.ts'
+import type { Composition } from './open-infrastructure.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 
 export type FacilitatorSettings = {
@@ -29,11 +28,10 @@ export type OpenedFacilitator = {
 /** Anyone who moves the money, as configured. */
 export async function openFacilitator(
   settings: FacilitatorSettings,
-  ports: Ports,
-  infrastructure: Infrastructure,
+  composition: Composition,
   owner: Owner,
-  stops: Stops,
 ): Promise<OpenedFacilitator> {
+  const { ports, infrastructure } = composition
   const chains: LocalChain[] = []
   const recoverWallets = async () => {
     for (const chain of chains) await chain.wallets.recoverWallets()
@@ -46,7 +44,7 @@ export async function openFacilitator(
       for (const network of infrastructure.networks) {
         const rpc = infrastructure.rpcs.get(network.caip2)
         if (!rpc) throw new Error(`${network.caip2} is not open`)
-        const wallets = openSettlementWallets(settings.settlerKeys, ports, infrastructure, network.caip2, owner, stops)
+        const wallets = openSettlementWallets(settings.settlerKeys, composition, network.caip2, owner)
         chains.push({ network, rpc, wallets })
       }
       await recoverWallets()

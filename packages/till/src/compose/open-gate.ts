@@ -30,9 +30,9 @@ import { openChallengeSecrets } from '../signing/index.ts'
 import { detectRestore } from '../store/detect-restore.ts'
 import { createPauseReader, type PauseReader } from '../store/pauses.ts'
 import { type ChannelSettings, openChannels } from './open-channels.ts'
-import type { Infrastructure } from './open-infrastructure.ts'
+import type { Composition } from './open-infrastructure.ts'
 import { openScreening } from './open-screening.ts'
-import type { Ports, SalePart, Stops } from './parts.ts'
+import type { Ports, SalePart } from './parts.ts'
 
 export type OpenedGate = {
   gate: Gate
@@ -66,8 +66,6 @@ export type GateSettings = ChannelSettings & {
   parts: readonly SalePart[]
   /** Beside `exact`, in the order of `accepts`. */
   schemes?: readonly Scheme[]
-  /** False where nobody can pay from credit. */
-  credit?: boolean
   /** False where the Payment authentication scheme is not offered. */
   mpp?: boolean
   limits?: GateLimits
@@ -78,20 +76,16 @@ export type GateSettings = ChannelSettings & {
 }
 
 /** The gate and everything it works with. */
-export async function openGate(
-  settings: GateSettings,
-  ports: Ports,
-  infrastructure: Infrastructure,
-  stops: Stops,
-): Promise<OpenedGate> {
+export async function openGate(settings: GateSettings, composition: Composition): Promise<OpenedGate> {
+  const { ports, infrastructure } = composition
   const { clock, ids, log, metrics } = ports
   const limits = settings.limits ?? defaultGateLimits
   const { assets, chains } = infrastructure
   const { database } = infrastructure.store
   const { jws, parts, payees } = settings
   const entitlements = parts.flatMap((part) => part.entitlements ?? [])
-  const owner = await openOwner(ports, infrastructure, stops)
-  const { screening, refused } = await openScreening(settings.screeningList, ports, infrastructure)
+  const owner = await openOwner(composition)
+  const { screening, refused } = await openScreening(settings.screeningList, composition)
   const facilitator = recordRefusedPayers(await settings.openFacilitator(owner), refused, log)
   const byName = new Map(assets.map((asset) => [asset.caip2, asset]))
   const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
@@ -104,14 +98,17 @@ export async function openGate(
   )
   const walletsOn = (network: string) => deployedOn(chainOfAsset(network))
   const sponsorsOn = (network: string) => facilitator.sponsorsApprovals?.(chainOfAsset(network)) ?? false
-  const schemes = createSchemes([
-    createExactScheme(assets),
-    ...(settings.schemes ?? []),
-    createUptoScheme({ chains, walletsOn, sponsorsOn }),
-    createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
-  ])
-  const channels = await openChannels(settings, ports, infrastructure, { ...limits, screening }, stops)
-  const work = await openSaleWork(settings, ports, infrastructure, owner, stops)
+  const channels = await openChannels(settings, composition, { ...limits, screening })
+  const schemes = createSchemes(
+    [
+      createExactScheme(assets),
+      ...(settings.schemes ?? []),
+      createUptoScheme({ chains, walletsOn, sponsorsOn }),
+      createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
+    ],
+    [...(channels ? [channels.scheme] : []), ...parts.flatMap((part) => part.entitledSchemes ?? [])],
+  )
+  const work = await openSaleWork(settings, composition, owner)
   const own = await recordOwnAddresses(
     database,
     assets.map(({ caip2 }) => caip2),
@@ -128,12 +125,9 @@ export async function openGate(
       serviceName: settings.serviceName,
       docsOrigin: settings.docsOrigin,
       termsOf,
-      credit: settings.credit !== false,
-      ...(channels ? { channels: channels.offer } : {}),
       ...(secrets ? { mpp: { clock, rng: ports.rng, secrets } } : {}),
     }),
     ...(secrets ? { challengeSecrets: secrets } : {}),
-    ...(channels ? { channels } : {}),
     claims: createClaims(database, owner, clock),
     ...work,
     isOurs: own.isOurs,
@@ -149,11 +143,8 @@ export async function openGate(
 }
 
 /** This process as others know it; what processes that died had claimed is nobody's from here on. */
-async function openOwner(
-  { clock, rng }: Ports,
-  { store, restoreDetection }: Infrastructure,
-  stops: Stops,
-): Promise<Owner> {
+async function openOwner({ ports: { clock, rng }, infrastructure, stops }: Composition): Promise<Owner> {
+  const { store, restoreDetection } = infrastructure
   const { database } = store
   const owner = await registerOwner(database, clock, rng, () => detectRestore(restoreDetection))
   stops.push(() => owner.release())
@@ -164,11 +155,11 @@ async function openOwner(
 /** What goes on beside and after the answer to a buyer. */
 async function openSaleWork(
   settings: GateSettings,
-  { clock, log }: Ports,
-  { store: { database }, restoreDetection }: Infrastructure,
+  { ports: { clock, log }, infrastructure, stops }: Composition,
   owner: Owner,
-  stops: Stops,
 ) {
+  const { restoreDetection } = infrastructure
+  const { database } = infrastructure.store
   const deliveries = createDeliveries(database, clock, log)
   stops.push(() => deliveries.idle())
   const deferred = createDeferredTransitions({ database, owner, clock, log })

@@ -91,6 +91,9 @@ export type Infrastructure = {
   checkContractSignature: CheckContractSignature
 }
 
+/** What is composed so far; the parts that are opened later add to `stops`. */
+export type Composition = { ports: Ports; infrastructure: Infrastructure; stops: Stops }
+
 /** Chains and keys, checked against the database and against each other. */
 export async function openInfrastructure(
   settings: InfrastructureSettings,
@@ -111,7 +114,10 @@ export async function openInfrastructure(
   )
   const endpoints = new Map([...rpcs].map(([caip2, rpc]) => [caip2, rpc.endpoints]))
   const checkContractSignature = contractSignatures(settings.erc6492Factories, networks, rpcs)
-  const chains = openChains(settings.mode, clock, assets, rpcs, checkContractSignature, intercept.chain)
+  const chains = openChains(
+    { mode: settings.mode, clock, networks: assets, rpcs, check: checkContractSignature },
+    intercept.chain,
+  )
   const problems = (await Promise.all([...chains.values()].map((chain) => chain.verifyAsset()))).flat()
   if (problems.length > 0) throw new ConfigError(problems)
 

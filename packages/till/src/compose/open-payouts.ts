@@ -17,8 +17,8 @@ import {
 import type { ReconcileDeps } from '../recovery/reconcile.ts'
 import { gapUntil, lapseGaps, markReconciled, recordRestore } from '../store/restore.ts'
 import type { OpenedGate } from './open-gate.ts'
-import type { Infrastructure } from './open-infrastructure.ts'
-import type { Ports, SalePart, Stops } from './parts.ts'
+import type { Composition, Infrastructure } from './open-infrastructure.ts'
+import type { SalePart } from './parts.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 
 export type PayoutSettings = {
@@ -45,13 +45,12 @@ const ownPurposes = [
  */
 export function openPayouts(
   settings: PayoutSettings,
-  ports: Ports,
-  infrastructure: Infrastructure,
+  composition: Composition,
   till: Pick<OpenedGate, 'owner' | 'pauses' | 'screening'>,
   parts: readonly Pick<SalePart, 'payoutPurposes' | 'promises'>[],
   localWallets: readonly SettlementWallets[] | undefined,
-  stops: Stops,
 ): PayoutDeps {
+  const { ports, infrastructure } = composition
   const keys = settings.custodyKeys.map(createCustodyKey)
   const chains = infrastructure.networks.map((network): PayoutChain => {
     const chain = infrastructure.chains.get(network.caip2)
@@ -63,7 +62,7 @@ export function openPayouts(
       localWallets?.find((one) => one.network === network.caip2) ??
       (settings.settlerKeys.length === 0
         ? undefined
-        : openSettlementWallets(settings.settlerKeys, ports, infrastructure, network.caip2, till.owner, stops))
+        : openSettlementWallets(settings.settlerKeys, composition, network.caip2, till.owner))
     return { chain, rpc, ...(key === undefined ? {} : { key }), ...(wallets === undefined ? {} : { wallets }) }
   })
   const all = [...chains, ...furtherDollars(infrastructure, chains)]

@@ -7,16 +7,14 @@ import {
   type RefusedPayers,
   type Screening,
 } from '../screening/index.ts'
-import type { Infrastructure } from './open-infrastructure.ts'
-import type { Ports } from './parts.ts'
+import type { Composition } from './open-infrastructure.ts'
 
 export type OpenedScreening = { screening: Screening; refused: RefusedPayers }
 
 /** The list of the operator and what facilitators said. A list that cannot be used stops the start. */
 export async function openScreening(
   file: string | undefined,
-  ports: Ports,
-  infrastructure: Infrastructure,
+  { ports, infrastructure }: Composition,
 ): Promise<OpenedScreening> {
   const refused = createRefusedPayers({ sql: infrastructure.store.database, clock: ports.clock, log: ports.log })
   const list = file === undefined ? [] : [createListScreening(file, ports)]

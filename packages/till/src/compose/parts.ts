@@ -1,5 +1,6 @@
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort, RpcEndpoint } from '../chain/index.ts'
+import type { EntitledScheme } from '../contract/entitled-scheme.ts'
 import type { EntitlementPort } from '../contract/entitlement.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import type { ReversalHook, SaleHook } from '../contract/paid-call.ts'
@@ -61,6 +62,8 @@ export type ReadinessCheck = {
 /** What takes part in sales beside the till itself: entitlements, hooks, shares owed to others, and its own work. */
 export type SalePart = {
   entitlements?: readonly EntitlementPort[]
+  /** Ways to pay by what was paid in before. */
+  entitledSchemes?: readonly EntitledScheme[]
   saleHooks?: readonly SaleHook[]
   reversalHooks?: readonly ReversalHook[]
   jobs?: readonly TillJob[]

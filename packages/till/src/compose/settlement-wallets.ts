@@ -5,17 +5,14 @@ import {
   type SettlementWallets,
 } from '../chain/wallet/index.ts'
 import type { Owner } from '../gate/owner.ts'
-import type { Infrastructure } from './open-infrastructure.ts'
-import type { Ports, Stops } from './parts.ts'
+import type { Composition } from './open-infrastructure.ts'
 
 /** The wallets that send transactions on one chain, whatever for: settlements of others' payments, or our payouts. */
 export function openSettlementWallets(
   settlerKeys: readonly KeySource[],
-  ports: Ports,
-  infrastructure: Infrastructure,
+  { ports, infrastructure, stops }: Composition,
   caip2: string,
   owner: Owner,
-  stops: Stops,
 ): SettlementWallets {
   const network = infrastructure.networks.find((known) => known.caip2 === caip2)
   const rpc = infrastructure.rpcs.get(caip2)

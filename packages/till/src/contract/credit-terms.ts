@@ -8,10 +8,11 @@ export const mandateHeader = 'assay-mandate'
 /** As long as a signed request may be valid. */
 const proofSeconds = 60
 
+/** What the route sells is credit of its payer. */
+export const addsCredit = (route: Pick<PaidRoute, 'consumption'>): boolean => route.consumption === 'credit'
+
 /** Credit does not buy credit. */
-export function takesCredit(route: Pick<PaidRoute, 'id'>): boolean {
-  return !route.id.startsWith('credit.')
-}
+export const takesCredit = (route: Pick<PaidRoute, 'consumption'>): boolean => !addsCredit(route)
 
 /**
  * The entry of `accepts` behind those that move money: the request itself is signed, and its price is drawn from what the

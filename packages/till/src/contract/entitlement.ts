@@ -9,29 +9,32 @@ import type { AnswerContent, PaidCall, PaidRoute, PreparedAnswer } from './paid-
 export type EntitlementPort = {
   /** Name in metrics. */
   name: string
-  /** Takes money that was paid in before: a payment of scheme `credit` names it, and the exposure cap limits it. */
-  drawsCredit?: true
   /** True when the request carries this kind of credential; no I/O. */
   claims(headers: ReadonlyMap<string, string>): boolean
   /** Sets a call aside before its answer is prepared. */
   hold(call: PaidCall): Promise<HoldOutcome>
-  /**
-   * Once the answer is prepared, before the transaction of its capture; a Problem stops the sale. What it returns is called
-   * after the commit. Absent: the response says what was drawn.
-   */
-  beforeCapture?(hold: Hold, prepared: PreparedAnswer): Promise<() => EntitledResponse>
   /** Takes held calls, in the transaction of their effects and before them. An outcome for each, in the order given. */
   capture(tx: Tx, held: readonly HeldCall[]): Promise<CaptureOutcome[]>
-  /**
-   * Stores what was sold with its answers, which the effects made after the capture, in the same transaction. Absent: answers
-   * of named calls are kept by their name.
-   */
-  keep?(tx: Tx, sold: readonly KeptSale[]): Promise<void>
   /** Releases a hold, once, unless it was captured; also for holds whose process died. Undefined: what became of it is not known. */
   release(holdId: string): Promise<HoldEnd | undefined>
   /** What became of this call when it came before. Asked before its caller would have to pay again. */
   describe(call: PaidCall): Promise<HoldOutcome | undefined>
 }
+
+/** How held calls end: by an entitlement, or by a scheme that acts on the answer and stores it itself. */
+export type HoldPort = Pick<EntitlementPort, 'name' | 'capture' | 'release'> &
+  Partial<Pick<EntitlementPort, 'describe'>> & {
+    /**
+     * Once the answer is prepared, before the transaction of its capture; a Problem stops the sale. What it returns is called
+     * after the commit. Absent: the response says what was drawn.
+     */
+    beforeCapture?(hold: Hold, prepared: PreparedAnswer): Promise<() => EntitledResponse>
+    /**
+     * Stores what was sold with its answers, which the effects made after the capture, in the same transaction. Absent:
+     * answers of named calls are kept by their name.
+     */
+    keep?(tx: Tx, sold: readonly KeptSale[]): Promise<void>
+  }
 
 export type EntitledResponse = { paymentResponse: string; delivered(): void | Promise<void> }
 
@@ -56,6 +59,11 @@ export type Hold = {
   chargeAfterPrepare?: object
   /** What the capture will move; absent where no money moves, or before a charge after prepare. */
   draw?: Draw
+  /**
+   * Whether all of it could be paid with money in final blocks. Asked where the exposure cap is used up. Absent where no
+   * reorganisation takes what pays for it.
+   */
+  isFinal?(): Promise<boolean>
   /** True where the caller gave the call a name, so that its answer is kept to be given again. */
   named?: boolean
   /** Under which the call is found again when it is named after itself; absent where it cannot be. */

@@ -49,8 +49,8 @@ export type Sale = {
 }
 
 /**
- * How a revocable grant is used up: evenly over its time, as it is drawn from credit, or not at all while the money is
- * not final. Without it, all of the price counts as used at once.
+ * How a revocable grant is used up: evenly over its time; as it is drawn, where it is `credit` of its payer; or not at all
+ * while the money is not final. Without it, all of the price counts as used at once.
  */
 export type Consumption = { seconds: number } | 'credit' | 'none'
 

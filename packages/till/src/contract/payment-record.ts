@@ -31,6 +31,8 @@ export type PaymentRecord = {
   ref: Address | null
   aff: Address | null
   revocable: boolean
+  /** See Claim. */
+  addsCredit: boolean
   owner: bigint
   clientGone: boolean
   claimedAt: Date
@@ -58,7 +60,7 @@ export type StoredAnswer = {
 }
 
 export const paymentColumns = `id, state, network, asset, payer, scheme, payment_key, signed_digest, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
-  fingerprint, identifier_hash, ref, aff, revocable, owner, client_gone, claimed_at, head_block, transaction, block_number, block_hash,
+  fingerprint, identifier_hash, ref, aff, revocable, adds_credit, owner, client_gone, claimed_at, head_block, transaction, block_number, block_hash,
   log_position, reason, provisional, final, reorgs, settled_at, delivered_at`
 
 // biome-ignore lint/suspicious/noExplicitAny: rows come from the columns above, typed by the driver
@@ -84,6 +86,7 @@ export function toPaymentRecord(row: any): PaymentRecord {
     ref: row.ref,
     aff: row.aff,
     revocable: row.revocable,
+    addsCredit: row.adds_credit,
     owner: row.owner,
     clientGone: row.client_gone,
     claimedAt: row.claimed_at,

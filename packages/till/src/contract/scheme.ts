@@ -6,6 +6,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { ChainPort, KeyUse, SettlementEvidence } from '../chain/index.ts'
 import type { ProblemCode } from '../kernel/problem.ts'
 import type { MovedMoney } from '../ledger/index.ts'
+import type { EntitledScheme } from './entitled-scheme.ts'
 import type { Facilitator, FacilitatorPayment, SettleOutcome } from './facilitator.ts'
 import type { Offers } from './offers.ts'
 import type { PaidCall, PaidRoute } from './paid-call.ts'
@@ -169,6 +170,8 @@ export type Schemes = {
   readonly all: readonly Scheme[]
   /** Those that may read a payment, in the order of registration. */
   named(name: string, network: string): readonly Scheme[]
+  /** Those whose payments move nothing by themselves, by name. */
+  readonly entitled: ReadonlyMap<string, EntitledScheme>
   /** The scheme of a claim. Throws for one that is not registered: nothing is concluded about its money. */
   of(claim: { id: string; scheme: string }): Scheme
 }

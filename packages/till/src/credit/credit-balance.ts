@@ -3,9 +3,6 @@ import { type Micro, smallerOf } from '@assay/protocol/money'
 import { accounts, balanceOf, heldOf, type LedgerLine, lockBalances, owedTo, payToPartOf } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 
-/** Routes whose sale is credit. */
-export const topUpRoutes = ['credit.topup', 'credit.topup.post'] as const
-
 /** What a wallet has with us on one chain. */
 export type CreditBalance = {
   network: string
@@ -96,8 +93,8 @@ async function notFinal(sql: Sql, network: string, wallet: Address): Promise<Mic
     name: 'credit_not_final',
     text: `select coalesce(sum(amount_micro), 0)::bigint as micro from payment
       where network = $1 and payer = $2 and open_to_payer and not final
-        and (state = 'credited' or (state = 'served' and route_id = any($3::text[])))`,
-    values: [network, wallet, topUpRoutes],
+        and (state = 'credited' or (state = 'served' and adds_credit))`,
+    values: [network, wallet],
   })
   return rows[0]?.micro ?? 0n
 }
@@ -110,9 +107,9 @@ export async function openPayments(sql: Sql, network: string, wallet: Address): 
   const { rows } = await sql.query<{ open: bigint }>(
     `select (select count(*) from payment where network = $1 and payer = $2 and open_to_payer and not final
         and (state in ('claimed','settling','unknown','failed','released','settled','credited')
-          or (state = 'served' and route_id = any($3::text[]))))
+          or (state = 'served' and adds_credit)))
       + (select count(*) from transfer where network = $1 and sender = $2 and posted_as is null and final) as open`,
-    [network, wallet, topUpRoutes],
+    [network, wallet],
   )
   return Number(rows[0]?.open ?? 0n)
 }

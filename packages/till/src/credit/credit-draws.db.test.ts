@@ -17,7 +17,7 @@ import {
   randomWallet,
 } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
-import { idempotencyKeyPattern, keepAnswer } from './entitled-calls.ts'
+import { idempotencyKeyPattern, keepAnswers } from './entitled-calls.ts'
 import { confirmMandate, listMandates } from './mandates/store.ts'
 
 const db = await useTestDatabase()
@@ -253,7 +253,7 @@ test('the owner of a mandate got the answers of its delegate by spelling their s
   const held = await testCredit.held(ask)
   await testCredit.capture(held, ask)
   const answer = { status: 200, contentType: 'text/plain', body: 'of the delegate' }
-  await db.database.transaction(async (tx) => keepAnswer(tx, held.holdId, answer))
+  await db.database.transaction(async (tx) => keepAnswers(tx, [{ id: held.holdId, account: owner, answer }]))
   const stored = await db.database.query<{ name: string }>(
     'select idempotency_key as name from entitled_call where id = $1',
     [held.holdId],
@@ -287,7 +287,7 @@ test('a named call that was drawn is found again after its price moved over a ca
   const held = await testCredit.held(ask)
   await testCredit.capture(held, ask)
   const answer = { status: 200, contentType: 'text/plain', body: 'bought' }
-  await db.database.transaction(async (tx) => keepAnswer(tx, held.holdId, answer))
+  await db.database.transaction(async (tx) => keepAnswers(tx, [{ id: held.holdId, account: owner, answer }]))
   expect(await testCredit.hold({ ...ask, micro: 600n })).toMatchObject({ status: 'served', answer: { status: 200 } })
   expect(await refusal({ ...ask, micro: 600n, key: 'fresh' })).toBe('mandate_over_cap')
   expect(await testCredit.balance(owner)).toBe(9_600n)

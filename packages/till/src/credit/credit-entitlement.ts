@@ -12,6 +12,7 @@ import { post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createBalanceHints } from './balance-hints.ts'
 import { type CaptureDeps, captureCredit, drawOf } from './capture-credit.ts'
+import { readCredit } from './credit-balance.ts'
 import {
   createDraws,
   type DrawOutcome,
@@ -70,7 +71,6 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
   }
   const port: EntitlementPort = {
     name,
-    drawsCredit: true,
     claims: (headers) => /\berc8128:/.test(headers.get('signature-input') ?? ''),
     hold: (call) => holdCredit(parts, call).catch(asRefusal),
     capture: (tx, held) => captureCredit(parts, tx, held),
@@ -139,6 +139,7 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
     holdId: id,
     account,
     callId: id,
+    isFinal: () => coversFinal(parts, request),
     named: key !== undefined,
     ownName: keyOf(mandate, id) ?? id,
   }
@@ -148,6 +149,11 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
   parts.hints.saw(request, drawn)
   const draw = drawOf(request, drawn)
   return draw ? { ...hold, draw } : request.notHeld(drawn)
+}
+
+async function coversFinal({ database }: Parts, { account, networks, amountMicro }: DrawRequest): Promise<boolean> {
+  const balances = await Promise.all(networks.map((network) => readCredit(database, network, account)))
+  return balances.some(({ movableMicro }) => movableMicro >= amountMicro)
 }
 
 async function delegatedMandate({ mandateOf }: Parts, id: string, caller: CreditCaller): Promise<MandateTerms> {

@@ -80,17 +80,17 @@ export async function earlierCall(
   call: PaidCall,
 ): Promise<HoldOutcome | undefined> {
   if (key === undefined) return undefined
-  const { rows } = await sql.query<
-    Row & {
-      fingerprint: string
-      status: number | null
-      content_type: string
-      headers: Record<string, string>
-      body: Buffer
-    }
-  >(
-    `select ${columns}, fingerprint, status, content_type, headers, body from entitled_call
-     where port = $1 and account = $2 and idempotency_key = $3 and state <> 'released'`,
+  const { rows } = await sql.query<{
+    fingerprint: string
+    state: EntitledCall['state']
+    status: number | null
+    content_type: string
+    headers: Record<string, string>
+    body: Buffer
+  }>(
+    `select e.fingerprint, e.state, a.status, a.content_type, a.headers, a.body from entitled_call e
+     left join call_answer a on a.call_id = e.id and a.account = e.account
+     where e.port = $1 and e.account = $2 and e.idempotency_key = $3 and e.state <> 'released'`,
     [port, account, key],
   )
   const row = rows[0]
@@ -159,15 +159,27 @@ export async function endOfHold(sql: Sql, id: string): Promise<HoldEnd> {
   return { status: state === 'captured' || state === 'released' ? state : 'absent' }
 }
 
-/** Only calls that their caller named can be asked for again. */
-export async function keepAnswer(tx: Tx, id: string, answer: AnswerContent): Promise<void> {
-  const { body } = answer
-  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return
-  await tx.query(
-    `update entitled_call set status = $2, content_type = $3, headers = $4, body = $5
-     where id = $1 and idempotency_key is not null`,
-    [id, answer.status, answer.contentType, JSON.stringify(answer.headers ?? {}), Buffer.from(body)],
+export type AnsweredCall = { id: string; account: Address; answer: AnswerContent }
+
+/** Only calls that their caller named can be asked for again, and a stream cannot. */
+export async function keepAnswers(tx: Tx, named: readonly AnsweredCall[]): Promise<void> {
+  const calls = named.flatMap(({ id, account, answer: { body, ...answer } }) =>
+    typeof body === 'string' || body instanceof Uint8Array ? [{ id, account, ...answer, body: Buffer.from(body) }] : [],
   )
+  if (calls.length === 0) return
+  await tx.query({
+    name: 'call-answer-insert',
+    text: `insert into call_answer (call_id, account, status, content_type, headers, body)
+      select * from unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::jsonb[], $6::bytea[])`,
+    values: [
+      calls.map(({ id }) => id),
+      calls.map(({ account }) => account),
+      calls.map(({ status }) => status),
+      calls.map(({ contentType }) => contentType),
+      calls.map(({ headers }) => JSON.stringify(headers ?? {})),
+      calls.map(({ body }) => body),
+    ],
+  })
 }
 
 /** Names a call that was taken without a name, and keeps its answer; false when no such call is there. */
@@ -179,8 +191,11 @@ export async function nameCall(
 ): Promise<boolean> {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return false
   const { rowCount } = await sql.query(
-    `update entitled_call set idempotency_key = $2, fingerprint = $7, status = $3, content_type = $4, headers = $5, body = $6
-     where id = $1 and state = 'captured' and idempotency_key is null`,
+    `with named as (
+       update entitled_call set idempotency_key = $2, fingerprint = $7
+       where id = $1 and state = 'captured' and idempotency_key is null returning id, account)
+     insert into call_answer (call_id, account, status, content_type, headers, body)
+     select id, account, $3::integer, $4, $5::jsonb, $6::bytea from named`,
     [id, key, answer.status, answer.contentType, JSON.stringify(answer.headers ?? {}), Buffer.from(body), fingerprint],
   )
   return rowCount > 0

@@ -2,7 +2,6 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import { creditRefundPurposes, recentMs } from '../payouts/index.ts'
 import type { Sql } from '../store/database.ts'
-import { topUpRoutes } from './credit-balance.ts'
 
 /**
  * What a wallet paid in recently, by transfers in final blocks, and has neither used nor got back since. To return it
@@ -14,14 +13,14 @@ export async function recentlyPaidIn(sql: Sql, network: string, wallet: Address,
   const { rows } = await sql.query<{ came: Micro; went: Micro }>(
     `select
        (select coalesce(sum(amount_micro), 0) from payment where network = $1 and payer = $2 and ended_at > $3 and final
-          and (state = 'credited' or (state = 'served' and route_id = any($4::text[]))))::bigint
+          and (state = 'credited' or (state = 'served' and adds_credit)))::bigint
        + (select coalesce(sum(amount_micro), 0) from transfer where network = $1 and sender = $2 and payment_key is not null
           and final and posted_as = 'credit' and posted_at > $3)::bigint as came,
        (select coalesce(sum(amount), 0) from entitled_call where port = 'credit' and account = $2 and subject = $1
           and state = 'captured' and ended_at > $3)::bigint
-       + (select coalesce(sum(amount_micro), 0) from payout where network = $1 and payee = $2 and purpose = any($5::text[])
+       + (select coalesce(sum(amount_micro), 0) from payout where network = $1 and payee = $2 and purpose = any($4::text[])
           and created_at > $3 and state <> 'returned')::bigint as went`,
-    [network, wallet, new Date(nowMs - recentMs), topUpRoutes, creditRefundPurposes],
+    [network, wallet, new Date(nowMs - recentMs), creditRefundPurposes],
   )
   const { came = 0n, went = 0n } = rows[0] ?? {}
   return came > went ? came - went : 0n

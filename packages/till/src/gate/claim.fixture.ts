@@ -22,6 +22,7 @@ export const sampleClaim = (number: number): Claim => ({
   ref: null,
   aff: null,
   revocable: false,
+  addsCredit: false,
   headBlock: 1n,
   balanceMicro: 1_000_000n,
   ignoreUndelivered: false,

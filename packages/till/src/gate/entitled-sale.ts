@@ -1,6 +1,6 @@
-import type { CaptureOutcome, Draw, EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
+import type { CaptureOutcome, Draw, Hold, HoldOutcome, HoldPort } from '../contract/entitlement.ts'
 import type { AnswerContent, PaidCall, PreparedAnswer, Sale } from '../contract/paid-call.ts'
-import { keepAnswer } from '../credit/entitled-calls.ts'
+import { keepAnswers } from '../credit/entitled-calls.ts'
 import { Problem } from '../kernel/problem.ts'
 import { post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
@@ -13,7 +13,7 @@ import { expectClearingEmpty } from './sale-postings.ts'
 /** A held call whose answer is prepared. */
 export type ReadyCall = {
   call: PaidCall
-  port: EntitlementPort
+  port: HoldPort
   hold: Hold
   callId: string
   prepared: PreparedAnswer
@@ -58,7 +58,7 @@ async function sellAll(deps: GateDeps, tx: Tx, items: readonly ReadyCall[]): Pro
   const unposted = sold.flatMap(({ capture }) => capture.posting ?? [])
   if (paid.length > 0) for (const hook of deps.saleHooks) await hook(tx, paid, unposted)
   await post(tx, unposted)
-  await keepAnswers(
+  await keepAll(
     tx,
     sold.map(({ item }) => item),
   )
@@ -70,7 +70,7 @@ async function sellAll(deps: GateDeps, tx: Tx, items: readonly ReadyCall[]): Pro
   })
 }
 
-async function keepAnswers(tx: Tx, sold: readonly ReadyCall[]): Promise<void> {
+async function keepAll(tx: Tx, sold: readonly ReadyCall[]): Promise<void> {
   for (const port of new Set(sold.map((item) => item.port))) {
     const items = sold.filter((item) => item.port === port)
     if (port.keep)
@@ -83,8 +83,12 @@ async function keepAnswers(tx: Tx, sold: readonly ReadyCall[]): Promise<void> {
         })),
       )
     else
-      for (const { hold, made, prepared } of items)
-        if (hold.named) await keepAnswer(tx, hold.holdId, made ?? prepared.answer)
+      await keepAnswers(
+        tx,
+        items.flatMap(({ hold: { named, holdId: id, account }, made, prepared }) =>
+          named ? [{ id, account, answer: made ?? prepared.answer }] : [],
+        ),
+      )
   }
 }
 

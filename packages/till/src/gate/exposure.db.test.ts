@@ -16,18 +16,48 @@ const clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => 1 }
 const exposure = (consumption?: Consumption) =>
   createExposure(db.database, clock, cap, () => ({ ...(consumption ? { consumption } : {}) }) as PaidRoute)
 
-type Row = { state: string; micro: bigint; final?: boolean; revocable?: boolean; payer?: Address; ageSeconds?: number }
+type Row = {
+  state: string
+  micro: bigint
+  final?: boolean
+  revocable?: boolean
+  payer?: Address
+  ageSeconds?: number
+  route?: string
+  addsCredit?: boolean
+}
 let numbers = 0
 
 async function insert(rows: readonly Row[]): Promise<void> {
-  for (const { state, micro, final = false, revocable = false, payer = wallet(1), ageSeconds = 0 } of rows) {
+  for (const row of rows) {
+    const {
+      state,
+      micro,
+      final = false,
+      revocable = false,
+      payer = wallet(1),
+      ageSeconds = 0,
+      route = 'test',
+      addsCredit = false,
+    } = row
     numbers += 1
     await db.owner.query(
       `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
-         fingerprint, revocable, owner, lease_until, claimed_at, head_block, final, settled_at, ended_at)
-       values ('exact', $5, $1::text, $2, 'eip155:8453', 'eip155:8453/erc20:' || $3, $4, sha256(convert_to($1::text, 'UTF8')), $3, 'pay_to', $5, 0, 'test', '', sha256(convert_to($1::text, 'UTF8')), $6, 0, now(), now(),
-         1, $7, $8, case when $2 in ('served', 'credited', 'failed', 'released') then now() end)`,
-      [`pay_${numbers}`, state, wallet(0), payer, micro, revocable, final, new Date(nowMs - ageSeconds * 1_000)],
+         fingerprint, revocable, owner, lease_until, claimed_at, head_block, final, settled_at, ended_at, adds_credit)
+       values ('exact', $5, $1::text, $2, 'eip155:8453', 'eip155:8453/erc20:' || $3, $4, sha256(convert_to($1::text, 'UTF8')), $3, 'pay_to', $5, 0, $9, '', sha256(convert_to($1::text, 'UTF8')), $6, 0, now(), now(),
+         1, $7, $8, case when $2 in ('served', 'credited', 'failed', 'released') then now() end, $10)`,
+      [
+        `pay_${numbers}`,
+        state,
+        wallet(0),
+        payer,
+        micro,
+        revocable,
+        final,
+        new Date(nowMs - ageSeconds * 1_000),
+        route,
+        addsCredit,
+      ],
     )
   }
 }
@@ -98,6 +128,17 @@ test('a revocable grant counts by what was used of it', async () => {
   expect(await exposure().hasRoom(sale(201n, wallet(77)))).toBe(false)
   // It is admitted as it is: what is used of it counts later.
   expect(await exposure().admit(sale(10n * cap, wallet(9), true))).toBe(true)
+})
+
+test('credit counts once by what was drawn of it, whichever routes sold it', async () => {
+  await insert([
+    { state: 'served', micro: 300n, revocable: true, addsCredit: true, route: 'test.in' },
+    { state: 'served', micro: 300n, revocable: true, addsCredit: true, route: 'test.in.post' },
+    { state: 'served', micro: 5n, final: true, payer: wallet(77) },
+  ])
+  // None of it is there any more.
+  expect(await exposure().hasRoom(sale(400n, wallet(77)))).toBe(true)
+  expect(await exposure().hasRoom(sale(401n, wallet(77)))).toBe(false)
 })
 
 test('room that is asked for and not taken follows the same rule: half of it is for known payers', async () => {

@@ -1,7 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { PaidRoute } from '../contract/paid-call.ts'
-import { topUpRoutes } from '../credit/credit-balance.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Sql } from '../store/database.ts'
 import { admitSale } from '../transitions/decide-exposure.ts'
@@ -83,21 +82,22 @@ async function hasPaidBefore(sql: Sql, payer: Address): Promise<boolean> {
   return rows[0]?.known ?? false
 }
 
-type Grants = { route: string; micro: bigint; age_micro_seconds: string }
+/** `route`: null for all that adds credit. */
+type Grants = { route: string | null; micro: bigint; age_micro_seconds: string }
 
 /** What of revocable grants cannot be revoked any more. */
 async function readConsumed(sql: Sql, clock: Clock, routeOf: (id: string) => PaidRoute | undefined): Promise<Micro> {
   const { rows } = await sql.query<Grants>(
-    `select route_id as route, sum(amount_micro)::bigint as micro,
+    `select case when not adds_credit then route_id end as route, sum(amount_micro)::bigint as micro,
        sum(amount_micro * greatest(0, extract(epoch from $1::timestamptz - settled_at)))::numeric(40, 0)::text as age_micro_seconds
-     from payment where revocable and not final and phase = 'served' group by route_id`,
+     from payment where revocable and not final and phase = 'served' group by 1`,
     [new Date(clock.nowMs())],
   )
   let consumedMicro = 0n
   for (const { route, micro, age_micro_seconds } of rows) {
-    const consumption = routeOf(route)?.consumption
-    if (consumption === 'credit') consumedMicro += await drawnBeforeFinal(sql)
-    else if (consumption === 'none') continue
+    const consumption = route === null ? 'credit' : routeOf(route)?.consumption
+    if (consumption === 'none') continue
+    else if (consumption === 'credit') consumedMicro += await drawnBeforeFinal(sql)
     else if (consumption === undefined) consumedMicro += micro
     else {
       const used = BigInt(age_micro_seconds) / BigInt(consumption.seconds)
@@ -112,10 +112,9 @@ async function drawnBeforeFinal(sql: Sql): Promise<Micro> {
   const { rows } = await sql.query<{ micro: bigint }>(
     `select coalesce(sum(greatest(0, t.micro - coalesce(b.owed_micro, 0))), 0)::bigint as micro
      from (select network, payer, sum(amount_micro)::bigint as micro from payment
-           where not final and phase = 'served' and route_id = any($1::text[]) group by network, payer) t
+           where not final and phase = 'served' and adds_credit group by network, payer) t
      left join ledger_account a on a.name = 'credit:' || t.payer || '@' || t.network
      left join ledger_balance b on b.account_id = a.id`,
-    [topUpRoutes],
   )
   return rows[0]?.micro ?? 0n
 }

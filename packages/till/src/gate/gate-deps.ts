@@ -11,7 +11,6 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Channels } from '../schemes/batch-settlement/index.ts'
 import type { Challenges } from '../schemes/challenge.ts'
 import type { Screening } from '../screening/index.ts'
 import type { ChallengeSecrets } from '../signing/index.ts'
@@ -19,6 +18,7 @@ import type { Database } from '../store/database.ts'
 import type { Claims } from './claims.ts'
 import type { DeferredTransitions } from './deferred-transitions.ts'
 import type { Deliveries } from './deliveries.ts'
+import type { EntitledSales } from './entitled-sale.ts'
 import type { Exposure } from './exposure.ts'
 import type { FinishSales } from './finish-sale.ts'
 import type { Losses } from './losses.ts'
@@ -39,8 +39,6 @@ export type GateDeps = {
   challenges: Challenges
   /** Without it, credentials of the Payment authentication scheme are refused. */
   challengeSecrets?: ChallengeSecrets
-  /** Without it, no payment channels are taken. */
-  channels?: Channels
   claims: Claims
   deliveries: Deliveries
   finishSales: FinishSales
@@ -63,6 +61,9 @@ export type GateDeps = {
   /** Where its payer gets a lost answer again by signing the request, if anywhere. */
   answerUrl?(paymentId: string): string
 }
+
+/** With the sales of calls that an entitlement pays for. */
+export type SellingDeps = GateDeps & { entitledSales: EntitledSales }
 
 export type GateLimits = {
   settleMs: number

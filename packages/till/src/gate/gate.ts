@@ -9,9 +9,9 @@ import { readPaymentHeaders } from './payment-headers.ts'
 import { refuse } from './refuse.ts'
 
 /** The one way to a paid answer: nothing, an entitlement, or a payment. */
-export function createGate(deps: GateDeps): Gate {
+export function createGate(gate: GateDeps): Gate {
+  const deps = { ...gate, entitledSales: createEntitledSales(gate) }
   const entitlementsOf = (call: PaidCall) => deps.entitlements.filter((port) => port.claims(call.headers))
-  const sales = createEntitledSales(deps)
   return {
     challenge(call) {
       const carriesSomething = readPaymentHeaders(call.headers) !== 'none' || entitlementsOf(call).length > 0
@@ -32,9 +32,9 @@ export function createGate(deps: GateDeps): Gate {
             detail: 'The operator has paused sales.',
             extra: { why: 'paused' },
           })
-        if (payment === 'none') return await passEntitled(deps, sales, call, entitlements)
+        if (payment === 'none') return await passEntitled(deps, call, entitlements)
         if (payment.dialect === 'mpp') return await passCredential(deps, call, payment.header)
-        return await passPayment(deps, call, payment.header, sales, (ports) => passEntitled(deps, sales, call, ports))
+        return await passPayment(deps, call, payment.header)
       } catch (error) {
         // Before the intent is written no money can have moved; after it, errors have been dealt with where they arose.
         if (!mayComeRight(error)) throw error

@@ -64,7 +64,7 @@ async function ask(database: Database, asked: AskedCall, at = testCredit) {
     describe: () => at.earlier(asked),
     ...(asked.blind ? { release: lost } : {}),
   }
-  return passEntitled(deps, createEntitledSales(deps), call, [port])
+  return passEntitled({ ...deps, entitledSales: createEntitledSales(deps) }, call, [port])
 }
 
 /** The watch over preparing never rings; pauses between polls are over at once. */
@@ -264,9 +264,9 @@ test('with the exposure cap used up, credit that is not final buys nothing, and 
   await testCredit.topUp(known, 1_000n)
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
-       fingerprint, revocable, owner, lease_until, claimed_at, head_block)
+       fingerprint, revocable, owner, lease_until, claimed_at, head_block, adds_credit)
      values ('exact', 1000, 'pay_young', 'served', $1::text, $1::text || '/erc20:0xa', $2, sha256('young'), $2, 'custody', 1000, 0, 'credit.topup', '', sha256('young'), true, 0,
-       now(), now(), 1)`,
+       now(), now(), 1, true)`,
     [network, fresh],
   )
   hasRoom = false

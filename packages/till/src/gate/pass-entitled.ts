@@ -1,20 +1,17 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
-import type { Draw, EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
+import type { Draw, EntitlementPort, Hold, HoldOutcome, HoldPort } from '../contract/entitlement.ts'
 import type { GateOutcome, PaidCall, PreparedAnswer } from '../contract/paid-call.ts'
-import { readCredit } from '../credit/credit-balance.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
 import { encodeDraw } from '../schemes/encode-response.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
-import type { EntitledSales } from './entitled-sale.ts'
-import type { GateDeps } from './gate-deps.ts'
+import type { GateDeps, SellingDeps } from './gate-deps.ts'
 import { screenPayer } from './screen-payer.ts'
 
 export type NotHeld = Exclude<HoldOutcome, { status: 'held' }>
 
 /** A subscription, pass or credit in place of a payment: the first that covers the call is used, else the answer is a 402. */
 export async function passEntitled(
-  deps: GateDeps,
-  sales: EntitledSales,
+  deps: SellingDeps,
   call: PaidCall,
   ports: readonly EntitlementPort[],
 ): Promise<GateOutcome> {
@@ -25,7 +22,7 @@ export async function passEntitled(
   for (const port of ports) {
     const hold = await port.hold(call)
     deps.metrics.count('entitlements', { port: port.name, outcome: hold.status })
-    const outcome = hold.status === 'held' ? await serveHeld(deps, sales, { call, port, hold }) : hold
+    const outcome = hold.status === 'held' ? await serveHeld(deps, { call, port, hold }) : hold
     if ('kind' in outcome) return outcome
     if (outcome.status === 'refused') return { kind: 'refused', problem: outcome.problem }
     if (outcome.status === 'served')
@@ -44,10 +41,10 @@ export async function passEntitled(
 
 const named = (call: PaidCall): boolean => call.headers.has('idempotency-key')
 
-export type HeldCall = { call: PaidCall; port: EntitlementPort; hold: Hold }
+export type HeldCall = { call: PaidCall; port: HoldPort; hold: Hold }
 
 /** Held, prepared, captured with the effect; released on any failure. */
-export async function serveHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): Promise<GateOutcome | NotHeld> {
+export async function serveHeld(deps: SellingDeps, held: HeldCall): Promise<GateOutcome | NotHeld> {
   const { call, hold } = held
   const callId = hold.callId ?? deps.ids.next('call')
   try {
@@ -59,7 +56,7 @@ export async function serveHeld(deps: GateDeps, sales: EntitledSales, held: Held
     )
     if ('status' in prepared) return prepared
     const respond = held.port.beforeCapture && (await held.port.beforeCapture(hold, prepared))
-    const sold = await sales.sell({ ...held, callId, prepared })
+    const sold = await deps.entitledSales.sell({ ...held, callId, prepared })
     if (sold.status === 'not_captured') return (await sold.why()) as NotHeld
     const served = respond?.()
     const paymentResponse = served?.paymentResponse ?? (sold.draw && drawResponse(hold.account, callId, sold.draw))
@@ -88,15 +85,11 @@ async function releaseHold(deps: GateDeps, { port, hold }: HeldCall): Promise<vo
  * With the exposure cap used up, nothing more is given away for credit that a reorganisation could still take. Credit that
  * is final buys as always.
  */
-async function isBeyondCap(deps: GateDeps, { call, port, hold }: HeldCall): Promise<boolean> {
-  const draws = port.drawsCredit && (hold.chargeAfterPrepare || hold.draw !== undefined)
-  const { priceMicro: amountMicro } = call
+async function isBeyondCap(deps: GateDeps, { call: { priceMicro: amountMicro }, hold }: HeldCall): Promise<boolean> {
   // Also where the route is revocable: a draw is not undone with the payment that brought the credit.
-  if (!draws || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: false }))) return false
-  const balances = await Promise.all(
-    [...deps.chains.keys()].map((network) => readCredit(deps.database, network, hold.account)),
-  )
-  return !balances.some(({ movableMicro }) => movableMicro >= call.priceMicro)
+  if (!hold.isFinal || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: false })))
+    return false
+  return !(await hold.isFinal())
 }
 
 /** Throws also when the caller left meanwhile: an answer that nobody can ask for again is not to be paid for. */
@@ -109,7 +102,7 @@ async function prepareForCaller(call: PaidCall, account: Address, callId: string
 
 /** A hold that sets something aside finds a call of the same name; a promise has not looked for one yet. */
 async function earlierInstead({ call, port, hold }: HeldCall, error: unknown): Promise<NotHeld> {
-  const earlier = hold.chargeAfterPrepare && hold.named ? await port.describe(call) : undefined
+  const earlier = hold.chargeAfterPrepare && hold.named ? await port.describe?.(call) : undefined
   if (earlier === undefined) throw error
   return earlier as NotHeld
 }

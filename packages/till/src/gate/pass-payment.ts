@@ -6,18 +6,16 @@ import type { PaymentRecord } from '../contract/payment-record.ts'
 import type { Invalid, PaymentEnvelope, Scheme, SchemePayment, SignatureOutcome } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { addressesNamed } from '../proofs/index.ts'
-import { channelScheme } from '../schemes/batch-settlement/offer-channel.ts'
 import { decodeHeader } from '../schemes/decode-header.ts'
+import { resourceMismatch } from '../schemes/match-offer.ts'
 import { authorizationSecondsMax } from '../store/restore.ts'
 import { broughtMoney } from '../transitions/other-use.ts'
 import { isUnsold } from '../transitions/payment-state.ts'
 import { answerDuplicate, reachedUs } from './earlier-payment.ts'
-import type { EntitledSales } from './entitled-sale.ts'
-import type { GateDeps } from './gate-deps.ts'
+import type { GateDeps, SellingDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
 import { becomesCredit } from './other-use.ts'
-import { passChannel } from './pass-channel.ts'
-import { type PassEntitled, passCredit } from './pass-credit.ts'
+import { passEntitledScheme } from './pass-entitled-scheme.ts'
 import { keyOf, type Presented, type Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { screenPayer } from './screen-payer.ts'
@@ -25,19 +23,13 @@ import { sellAnswer } from './sell-answer.ts'
 import { findConflict } from './store-advance.ts'
 
 /** A request that carries a payment: everything that can be known without taking anything is checked first. */
-export async function passPayment(
-  deps: GateDeps,
-  call: PaidCall,
-  header: string,
-  sales: EntitledSales,
-  passEntitled: PassEntitled,
-): Promise<GateOutcome> {
+export async function passPayment(deps: SellingDeps, call: PaidCall, header: string): Promise<GateOutcome> {
   const decoded = decodeHeader(header)
   if (decoded.status === 'version_1') return refuse('payment_v1')
   if (decoded.status === 'malformed') return refuseMalformed(decoded.detail)
   const { envelope } = decoded
-  if (envelope.scheme === channelScheme) return passChannel(deps, sales, call, envelope)
-  if (envelope.scheme === 'credit') return passCredit(deps, call, envelope, passEntitled)
+  const entitled = deps.schemes.entitled.get(envelope.scheme)
+  if (entitled) return passEntitledScheme(deps, entitled, call, envelope)
   return passEnvelope(deps, call, envelope)
 }
 
@@ -84,7 +76,7 @@ function readPayment(
 ): { scheme: Scheme; payment: SchemePayment } | GateOutcome {
   const unsupported = (reason: string, detail: string) =>
     refuse402(deps, call, { code: 'payment_invalid', reason, detail, payer: '', network: '' })
-  const taken = [...new Set(deps.schemes.all.map(({ name }) => name)), 'credit']
+  const taken = [...new Set(deps.schemes.all.map(({ name }) => name)), ...deps.schemes.entitled.keys()]
   if (!taken.includes(envelope.scheme))
     return unsupported('unsupported_scheme', `Schemes ${taken.slice(0, -1).join(', ')} and ${taken.at(-1)} are taken.`)
   let why = { reason: 'invalid_network', detail: `Not taken on ${envelope.network.slice(0, 64)}.` }
@@ -110,12 +102,11 @@ async function verifyPayment(
   refusal: Invalid | undefined,
 ): Promise<Purchase | GateOutcome> {
   const { call, scheme, payment } = presented
-  const { resourceUrl } = payment.envelope
   const invalid = ({ reason, detail, code = 'payment_invalid' }: Invalid) =>
     refuse402(deps, call, { code, reason, detail, payer: payment.payer, network: payment.network })
 
-  if (resourceUrl !== undefined && resourceUrl !== call.resourceUrl)
-    return refuse('payment_resource_mismatch', { detail: `The payment names ${resourceUrl.slice(0, 200)}.` })
+  const mismatch = resourceMismatch(payment.envelope, call)
+  if (mismatch) return { kind: 'refused', problem: mismatch }
   const matched = refusal ?? scheme.match(payment, call, deps.termsOf(call), deps.offers)
   if (matched.status === 'invalid') return unlessClaimed(deps, presented, invalid(matched))
   if (call.inputProblem) return unlessSold(deps, presented, { kind: 'refused', problem: call.inputProblem })

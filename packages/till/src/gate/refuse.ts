@@ -1,3 +1,4 @@
+import type { EntitledRefusal } from '../contract/entitled-scheme.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import { Problem, type ProblemCode, type ProblemDetails } from '../kernel/problem.ts'
 import { encodeFailure } from '../schemes/encode-response.ts'
@@ -7,16 +8,20 @@ import type { GateDeps } from './gate-deps.ts'
 export function refuse402(
   deps: Pick<GateDeps, 'challenges' | 'metrics'>,
   call: PaidCall,
-  refusal: { code: ProblemCode; reason: string; detail: string; hint?: string; payer: string; network: string },
+  refusal: EntitledRefusal & { code: ProblemCode; hint?: string },
 ): GateOutcome {
   deps.metrics.count('payments_refused', { reason: refusal.reason, route: call.route.id })
+  const problem = new Problem(refusal.code, {
+    detail: refusal.detail,
+    ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
+    extra: { reason: refusal.reason },
+  })
+  // Without PAYMENT-RESPONSE: stock clients look for the correction only where there is none.
+  if (refusal.correction)
+    return { kind: 'refused', problem, ...deps.challenges.corrected(call, refusal.reason, refusal.correction) }
   return {
     kind: 'refused',
-    problem: new Problem(refusal.code, {
-      detail: refusal.detail,
-      ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
-      extra: { reason: refusal.reason },
-    }),
+    problem,
     ...deps.challenges.headers(call),
     paymentResponse: encodeFailure({
       reason: refusal.reason,

@@ -1,5 +1,6 @@
 import { formatUsd } from '@assay/protocol/money'
 import { ChainUnreadable, usdcOf } from '../chain/index.ts'
+import { addsCredit } from '../contract/credit-terms.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import type { FundsOutcome } from '../contract/scheme.ts'
 import { traced } from '../kernel/metrics.ts'
@@ -101,6 +102,7 @@ function draftClaim(deps: GateDeps, purchase: Purchase, { funds, headBlock }: Fu
     ref: call.attribution.ref ?? null,
     aff: call.attribution.aff ?? null,
     revocable: call.route.revocable,
+    addsCredit: addsCredit(call.route),
     headBlock,
     balanceMicro: funds.balanceMicro,
     ignoreUndelivered: false,

@@ -41,6 +41,8 @@ export type Claim = {
   ref: Address | null
   aff: Address | null
   revocable: boolean
+  /** What is sold is credit of the payer. */
+  addsCredit: boolean
   headBlock: bigint
   /** Balance of the payer as just read: claims in flight may not exceed it. */
   balanceMicro: Micro
@@ -61,9 +63,9 @@ with input as (
   select * from unnest(
     $1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
     $10::text[], $11::text[], $12::bytea[], $13::bytea[], $14::text[], $15::text[], $16::boolean[], $17::bigint[],
-    $18::bigint[], $19::boolean[], $23::boolean[], $24::bytea[], $25::text[]
+    $18::bigint[], $19::boolean[], $23::boolean[], $24::bytea[], $25::text[], $27::boolean[]
   ) as t(id, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource, fingerprint,
-         identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered, payer_is_key, signed_digest, scheme)
+         identifier_hash, ref, aff, revocable, head_block, balance_micro, ignore_undelivered, payer_is_key, signed_digest, scheme, adds_credit)
 ),
 undelivered as (
   select i.id, p.id as payment_id from input i
@@ -102,10 +104,10 @@ taken as (
 ),
 claimed as (
   insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
-    fingerprint, identifier_hash, ref, aff, revocable, owner, lease_until, claimed_at, head_block, signed_digest)
+    fingerprint, identifier_hash, ref, aff, revocable, owner, lease_until, claimed_at, head_block, signed_digest, adds_credit)
   select id, 'claimed', network, asset, payer, scheme, payment_key, pay_to, payee, amount_micro, amount_micro, valid_before, route_id, resource,
     fingerprint, identifier_hash, ref, aff, revocable, $20, (select lease_now()) + $22::integer * interval '1 millisecond', $21, head_block,
-    signed_digest
+    signed_digest, adds_credit
   from fresh where not (id not in (select id from taken))
   returning id
 )
@@ -156,6 +158,7 @@ export async function insertClaims(
       column('signedDigest'),
       column('scheme'),
       firstIdAt('pay', worker.nowMs - undeliveredAnswerHours * 3_600_000 - authorizationSecondsMax * 1_000),
+      column('addsCredit'),
     ],
   })
   const byId = new Map(rows.map((row) => [row.id, row]))

@@ -87,7 +87,7 @@ async function execute(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBal
   if (rowCount === 0) return
   // The process that wrote the request may have had other settings: those of the node that pays decide.
   if (!deps.withdrawals || !isAllowed(deps.withdrawals, network, payee)) {
-    await decide(deps, tx, asked, 'refused', 'destination_not_allowed', null)
+    await decide(deps, tx, asked, { state: 'refused', outcome: 'destination_not_allowed' })
     return
   }
   const key = { network, purpose: withdrawalPurpose, account: payee }
@@ -96,14 +96,15 @@ async function execute(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBal
       `select id from payout where network = $1 and purpose = $2 and account = $3 and n = $4 and spent`,
       [network, withdrawalPurpose, payee, asked.n],
     )
-    await decide(deps, tx, asked, 'paying', 'paid_before', rows[0]?.id ?? null)
+    await decide(deps, tx, asked, { state: 'paying', outcome: 'paid_before', payoutId: rows[0]?.id })
     return
   }
   const promised = await promisedOn(deps, network)
   const spare = spareMicro(await readCustodyFacts(tx, balance, promised))
   const amountMicro = asked.amount_micro ?? spare
   if (amountMicro <= 0n || amountMicro > spare) {
-    await decide(deps, tx, asked, 'refused', `only ${formatUsd(spare > 0n ? spare : 0n)} USD can be withdrawn`, null)
+    const outcome = `only ${formatUsd(spare > 0n ? spare : 0n)} USD can be withdrawn`
+    await decide(deps, tx, asked, { state: 'refused', outcome })
     return
   }
   const payout = await createPayout(tx, {
@@ -118,22 +119,17 @@ async function execute(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBal
     nowMs: deps.clock.nowMs(),
   })
   // The one before is not finished: this request waits.
-  if (payout.status !== 'open') await decide(deps, tx, asked, 'paying', null, payout.id)
+  if (payout.status !== 'open') await decide(deps, tx, asked, { state: 'paying', payoutId: payout.id })
 }
 
-async function decide(
-  { clock }: PayoutDeps,
-  tx: Tx,
-  { id }: Asked,
-  state: 'paying' | 'refused',
-  outcome: string | null,
-  payoutId: string | null,
-): Promise<void> {
+type Decision = { state: 'paying' | 'refused'; outcome?: string; payoutId?: string | undefined }
+
+async function decide({ clock }: PayoutDeps, tx: Tx, { id }: Asked, decision: Decision): Promise<void> {
   await tx.query(`update withdrawal set state = $2, outcome = $3, payout_id = $4, decided_at = $5 where id = $1`, [
     id,
-    state,
-    outcome,
-    payoutId,
+    decision.state,
+    decision.outcome ?? null,
+    decision.payoutId ?? null,
     new Date(clock.nowMs()),
   ])
 }

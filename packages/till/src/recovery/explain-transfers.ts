@@ -78,7 +78,7 @@ async function explain(
   if (claim) return postClaimed(deps, row, into, claim, gapUntil)
   const expected = await deps.inboundAccount?.(row)
   if (expected) {
-    await postTransferAs(deps, row, { as: 'expected', for: row.sender }, 'inbound', async () => [
+    await postTransferAs(deps, row, { as: 'expected', for: row.sender, kind: 'inbound' }, async () => [
       { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
       { account: expected, amount: -row.amountMicro },
     ])
@@ -127,8 +127,7 @@ async function postClaimed(
   const credited = await postTransferAs(
     deps,
     row,
-    { as: 'credit', for: claim.id },
-    'credit',
+    { as: 'credit', for: claim.id, kind: 'credit' },
     async (tx) => [
       { account: accounts.onchain(row.network, into.payee), amount: explained.micro },
       ...(await creditLines(tx, row.network, row.sender, explained.micro)),
@@ -199,7 +198,7 @@ async function creditUnclaimed(
 /** What leaves PAY_TO is a withdrawal. What leaves custody is posted by whatever sent it, or is missing. */
 async function explainOutbound(deps: ReconcileDeps, row: TransferRow, isWithdrawal: boolean): Promise<Explained> {
   if (isWithdrawal) {
-    await postTransferAs(deps, row, { as: 'withdrawal', for: row.recipient }, 'withdrawal', async () => [
+    await postTransferAs(deps, row, { as: 'withdrawal', for: row.recipient, kind: 'withdrawal' }, async () => [
       { account: accounts.operator(row.network, 'usdc'), amount: row.amountMicro },
       { account: accounts.onchain(row.network, 'pay_to'), amount: -row.amountMicro },
     ])
@@ -240,7 +239,7 @@ async function postBetween(
     )
     return 'moved'
   }
-  await postTransferAs(deps, row, { as: 'funding', for: row.recipient }, 'funding', async () => [
+  await postTransferAs(deps, row, { as: 'funding', for: row.recipient, kind: 'funding' }, async () => [
     { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
     { account: accounts.onchain(row.network, outOf.payee), amount: -row.amountMicro },
   ])
@@ -249,7 +248,7 @@ async function postBetween(
 
 /** A plain transfer: it is in the books as unmatched, and a person decides. */
 async function postReview(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
-  await postTransferAs(deps, row, { as: 'review', for: row.sender }, 'unmatched', async (tx) => {
+  await postTransferAs(deps, row, { as: 'review', for: row.sender, kind: 'unmatched' }, async (tx) => {
     await tx.query(
       `insert into inbound_review (network, transaction, log_index, block_number, sender, recipient, amount_micro, seen_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
@@ -276,7 +275,7 @@ const intoLines = (row: TransferRow, into: ReconciledAddress, micro: Micro): Led
 
 /** Between the backup and the restore this may have been sold or credited: nobody gets it a second time. */
 async function postGap(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
-  await postTransferAs(deps, row, { as: 'gap', for: row.sender }, 'restore_gap', async () => [
+  await postTransferAs(deps, row, { as: 'gap', for: row.sender, kind: 'restore_gap' }, async () => [
     { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
     { account: accounts.restoreGap(row.network, into.payee), amount: -row.amountMicro },
   ])
@@ -287,14 +286,14 @@ async function postGap(deps: ReconcileDeps, row: TransferRow, into: ReconciledAd
 async function postTransferAs(
   deps: ReconcileDeps,
   row: TransferRow,
-  posting: { as: string; for: Address | string },
-  kind: string,
+  posting: { as: string; for: Address | string; kind: string },
   lines: (tx: Tx) => Promise<LedgerLine[]>,
   afterwards?: (tx: Tx, posted: readonly LedgerLine[]) => Promise<void>,
 ): Promise<boolean> {
   return deps.database.transaction(async (tx) => {
     const transfer = await takeTransfer(tx, row, posting, deps.clock.nowMs())
     if (!transfer) return false
+    const { kind } = posting
     const reference = `${kind}:${row.network}:${row.transaction}:${row.position}#${transfer.turn}`
     const posted = await lines(tx)
     await post(tx, [{ reference, kind, transfer, lines: posted }])

@@ -25,14 +25,14 @@ test('payers with something in flight, losses of this month and living processes
   ])
 })
 
-test('entitled calls are not kept for ever: what came to nothing goes, what was taken loses its name and answer', async () => {
+test('entitled calls are not kept for ever: what came to nothing goes, what was taken loses its name', async () => {
   const nowMs = Date.UTC(2026, 5, 15, 12)
   const call = (id: string, state: string, key: string | null, endedAt: string | null) =>
     db.owner.query(
       `insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, to_clearing, idempotency_key, state,
-         held_at, expires_at, ended_at, status, content_type, headers, body)
+         held_at, expires_at, ended_at)
        values ($1, 'credit', '0x' || repeat('1', 40), 'eip155:8453', 5, 'test.answer', 'f', false, $2, $3, '2026-01-01',
-         '2026-01-01', $4, 200, 'text/plain', '{}', 'answer')`,
+         '2026-01-01', $4)`,
       [id, key, state, endedAt],
     )
   await call('old-void', 'released', 'a', '2026-05-01')
@@ -41,14 +41,12 @@ test('entitled calls are not kept for ever: what came to nothing goes, what was 
   await call('new-taken', 'captured', 'c', '2026-06-14')
   await call('under-way', 'held', 'd', null)
   await removeIdle(db.database, nowMs)
-  const { rows } = await db.owner.query(
-    'select id, idempotency_key as key, body is null as forgotten from entitled_call order by id',
-  )
+  const { rows } = await db.owner.query('select id, idempotency_key as key from entitled_call order by id')
   expect(rows).toEqual([
-    { id: 'new-taken', key: 'c', forgotten: false },
-    { id: 'new-void', key: 'a', forgotten: false },
-    { id: 'old-taken', key: null, forgotten: true },
-    { id: 'under-way', key: 'd', forgotten: false },
+    { id: 'new-taken', key: 'c' },
+    { id: 'new-void', key: 'a' },
+    { id: 'old-taken', key: null },
+    { id: 'under-way', key: 'd' },
   ])
 })
 

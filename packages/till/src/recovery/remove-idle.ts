@@ -28,7 +28,7 @@ export async function removeIdle(sql: Sql, nowMs: number): Promise<void> {
   await deleteCalls(sql, new Date(nowMs - callDaysKept * dayMs))
 }
 
-/** A call that was taken stays as a record of the sale; its name is free again, and the answer kept under it is gone. */
+/** A call that was taken stays as a record of the sale; its name is free again before its answer is gone. */
 async function deleteCalls(sql: Sql, before: Date): Promise<void> {
   await sql.query(
     `delete from entitled_call where id in (
@@ -36,7 +36,7 @@ async function deleteCalls(sql: Sql, before: Date): Promise<void> {
     [before, rowsPerRunMax],
   )
   await sql.query(
-    `update entitled_call set idempotency_key = null, status = null, content_type = null, headers = null, body = null
+    `update entitled_call set idempotency_key = null
      where id in (select id from entitled_call where state = 'captured' and idempotency_key is not null and ended_at < $1
        order by ended_at limit $2)`,
     [before, rowsPerRunMax],

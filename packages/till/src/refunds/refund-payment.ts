@@ -2,7 +2,6 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { PaidRoute, ReversalHook, Sale } from '../contract/paid-call.ts'
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
-import { topUpRoutes } from '../credit/credit-balance.ts'
 import { saleOf } from '../gate/finish-sale.ts'
 import { reversalLines } from '../gate/reversal-lines.ts'
 import { readAnswer } from '../gate/store-advance.ts'
@@ -107,7 +106,7 @@ async function executeDrawRefund(deps: RefundDeps, tx: Tx, asked: Asked): Promis
   if (!draw || !(await isStillAsked(tx, asked)) || isLeftToOthers(deps, asked, draw)) return
   const sale = await refundCredit(tx, draw, asked.amount_micro)
   await undo(deps, tx, sale, asked.amount_micro)
-  await decide(deps, tx, asked, 'credited', null, null)
+  await decide(deps, tx, asked, { state: 'credited' })
 }
 
 async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
@@ -115,17 +114,17 @@ async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   if (!payment || !(await isStillAsked(tx, asked))) return
   // A reorg took it for good after the refund was asked for: nobody holds anything that could be given back.
   if (payment.state === 'failed' || payment.state === 'released') {
-    await decide(deps, tx, asked, 'refused', 'the payment is no longer valid', null)
+    await decide(deps, tx, asked, { state: 'refused', outcome: 'the payment is no longer valid' })
     return
   }
   if (deps.isUnpayable?.(payment.network)) {
-    await decide(deps, tx, asked, 'refused', 'this token has no EIP-3009; pay it back by hand', null)
+    await decide(deps, tx, asked, { state: 'refused', outcome: 'this token has no EIP-3009; pay it back by hand' })
     return
   }
   if (payment.state === 'served' && isLeftToOthers(deps, asked, payment)) return
   const lines = await debtorsOf(tx, payment, asked.amount_micro)
   if (!lines) {
-    await decide(deps, tx, asked, 'refused', 'the credit was used meanwhile', null)
+    await decide(deps, tx, asked, { state: 'refused', outcome: 'the credit was used meanwhile' })
     return
   }
   const payout = await createPayout(tx, {
@@ -145,7 +144,7 @@ async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   if (payment.state === 'served') await undoSale(deps, tx, payment, asked.amount_micro)
   if (asked.amount_micro === payment.amountMicro)
     await tx.query(`update payment set state = 'refunded', reason = 'refunded' where id = $1`, [payment.id])
-  await decide(deps, tx, asked, 'paying', null, payout.id)
+  await decide(deps, tx, asked, { state: 'paying', payoutId: payout.id })
 }
 
 /**
@@ -166,7 +165,7 @@ function isLeftToOthers(deps: RefundDeps, asked: Asked, sold: { routeId: string;
 
 /** Everyone's share in proportion; for a payment that is credit, that credit: what was used is not paid out again. */
 async function debtorsOf(tx: Tx, payment: PaymentRecord, micro: Micro): Promise<LedgerLine[] | undefined> {
-  const isCredit = payment.state === 'credited' || topUpRoutes.some((id) => id === payment.routeId)
+  const isCredit = payment.state === 'credited' || payment.addsCredit
   if (!isCredit) return reversalLines(tx, payment, micro)
   const credit = accounts.credit(payment.network, payment.payer as Address)
   await lockBalances(tx, [credit])
@@ -193,19 +192,14 @@ async function undo(deps: RefundDeps, tx: Tx, sale: Sale, micro: Micro): Promise
   for (const hook of deps.reversalHooks) await hook(tx, sale, { reason: 'refund', micro })
 }
 
-async function decide(
-  deps: RefundDeps,
-  tx: Tx,
-  asked: Asked,
-  state: 'paying' | 'refused' | 'credited',
-  outcome: string | null,
-  payoutId: string | null,
-): Promise<void> {
+type Decision = { state: 'paying' | 'refused' | 'credited'; outcome?: string; payoutId?: string }
+
+async function decide(deps: RefundDeps, tx: Tx, asked: Asked, decision: Decision): Promise<void> {
   await tx.query(`update refund set state = $2, outcome = $3, payout_id = $4, decided_at = $5 where payment_id = $1`, [
     asked.payment_id,
-    state,
-    outcome,
-    payoutId,
+    decision.state,
+    decision.outcome ?? null,
+    decision.payoutId ?? null,
     new Date(deps.clock.nowMs()),
   ])
 }

@@ -2,14 +2,17 @@ import type { Json } from '@assay/protocol/canonical-json'
 import { describe, expect, test } from 'vitest'
 import { furtherDollar, type Network, withDollars } from '../chain/index.ts'
 import { creditRequirements, takesCredit } from '../contract/credit-terms.ts'
+import type { EntitledScheme } from '../contract/entitled-scheme.ts'
+import type { EntitlementPort } from '../contract/entitlement.ts'
 import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
 import { createOffers } from '../contract/offers.ts'
 import { parseCreditPolicy } from '../credit/credit-policy.ts'
+import { createCreditScheme } from '../credit/credit-scheme.ts'
 import { base, callWith, movedClock, plainJws, polygon, routeWith, termsOn } from '../gate/pure-call.fixture.ts'
 import { sha256 } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
 import { channelRequirements, channelScheme } from './batch-settlement/offer-channel.ts'
-import { type ChallengeDeps, createChallenges, paymentRequiredBytesMax } from './challenge.ts'
+import { createChallenges, paymentRequiredBytesMax } from './challenge.ts'
 import { createSchemes } from './create-schemes.ts'
 import { encodeDraw, encodeFailure, encodeSuccess } from './encode-response.ts'
 import { createExactScheme, exactRequirements } from './exact/index.ts'
@@ -17,25 +20,27 @@ import { createExactScheme, exactRequirements } from './exact/index.ts'
 const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64').toString())
 
 const authorizersOn = () => [base.usdc.address]
-const channels: ChallengeDeps['channels'] = {
-  ...{ id: channelScheme, name: channelScheme, takes: () => true },
+const pass = () => Promise.reject(new Error('nothing is paid here'))
+const channels: EntitledScheme = {
+  ...{ name: channelScheme, takes: () => true, isOffered: () => true, pass },
   offer: (terms) => channelRequirements({ authorizersOn, withdrawDelaySeconds: 86_400, callsPerDeposit: 2_000 }, terms),
 }
 
-function openChallenges(changes: Pick<ChallengeDeps, 'credit' | 'channels'> = {}) {
+const credit = createCreditScheme({} as EntitlementPort)
+
+function openChallenges(entitled: readonly EntitledScheme[] = [credit]) {
   const clock = movedClock()
   const builds = { count: 0 }
   const challenges = createChallenges({
     clock,
     offers: createOffers(plainJws, clock),
-    schemes: createSchemes([createExactScheme([base, polygon])]),
+    schemes: createSchemes([createExactScheme([base, polygon])], entitled),
     serviceName: 'Assay',
     docsOrigin: 'https://docs.example',
     termsOf: (call) => {
       builds.count += 1
       return call.route.networks.length === 0 ? [] : [termsOn(base), termsOn(polygon)]
     },
-    ...changes,
   })
   return { clock, builds, challenges }
 }
@@ -48,7 +53,11 @@ describe('the 402', () => {
     const assets = withDollars([{ ...base, dollars: [dollarOn('b'), dollarOn('c')] }, polygon])
     const acceptsWith = (taken: readonly Network[]) => {
       const challenges = createChallenges({
-        ...{ clock, offers: createOffers(plainJws, clock), schemes: createSchemes([createExactScheme(assets)]) },
+        ...{
+          clock,
+          offers: createOffers(plainJws, clock),
+          schemes: createSchemes([createExactScheme(assets)], [credit]),
+        },
         ...{
           serviceName: 'Assay',
           docsOrigin: 'https://docs.example',
@@ -132,9 +141,7 @@ describe('the 402', () => {
     const description =
       'Sends your message back, signed: the smallest paid call of this node, for first steps and tests'
     const sold = (bazaar: Json) =>
-      openChallenges(channels ? { channels } : {}).challenges.of(
-        callWith({ route: routeWith({ description, bazaar }) }),
-      )
+      openChallenges([channels, credit]).challenges.of(callWith({ route: routeWith({ description, bazaar }) }))
     const { paymentRequired, body } = sold({ info: { input: { type: 'http' } } })
     const header = decode(paymentRequired)
     const networks = (found: { accepts: Record<string, unknown>[] }) =>
@@ -152,9 +159,9 @@ describe('the 402', () => {
   })
 
   test('which corrects the payer of a channel has its entry, on whichever network', () => {
-    const { challenges } = openChallenges(channels ? { channels } : {})
+    const { challenges } = openChallenges([channels, credit])
     for (const { caip2: network } of [base, polygon]) {
-      const state = { network, channelState: { balance: '7' } }
+      const state = { scheme: channelScheme, network, state: { channelState: { balance: '7' } } }
       const header = decode(challenges.corrected(callWith(), 'why', state).paymentRequired)
       expect(header.accepts.at(-1)).toMatchObject({
         ...{ scheme: 'batch-settlement', network, extra: { channelState: { balance: '7' } } },
@@ -201,11 +208,16 @@ describe('the 402', () => {
 
   test('offers no credit where none is taken, none for buying credit, and nothing without terms', () => {
     const schemes = (found: { accepts: { scheme: string }[] }) => found.accepts.map(({ scheme }) => scheme)
-    const without = openChallenges({ credit: false }).challenges
+    const without = openChallenges([]).challenges
     expect(schemes(decode(without.headers(callWith()).paymentRequired))).toEqual(['exact', 'exact'])
-    const { challenges } = openChallenges({ credit: true })
+    const { challenges } = openChallenges()
     expect(
-      schemes(decode(challenges.headers(callWith({ route: routeWith({ id: 'credit.topup' }) })).paymentRequired)),
+      schemes(
+        decode(
+          challenges.headers(callWith({ route: routeWith({ id: 'till.topup', consumption: 'credit' }) }))
+            .paymentRequired,
+        ),
+      ),
     ).toEqual(['exact', 'exact'])
     const none = challenges.of(callWith({ route: routeWith({ networks: [] }) }))
     expect(decode(none.paymentRequired).accepts).toEqual([])
@@ -291,7 +303,7 @@ describe('credit', () => {
       maxTimeoutSeconds: 60,
       extra: { proof: 'erc8128' },
     })
-    expect([takesCredit({ id: 'credit.topup' }), takesCredit({ id: 'till.credit.' })]).toEqual([false, true])
+    expect([takesCredit({ consumption: 'credit' }), takesCredit({})]).toEqual([false, true])
   })
 
   test('has its published defaults, and refuses what is no policy', () => {

@@ -1,7 +1,7 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import { formatUsd, type Micro } from '@assay/protocol/money'
 import { bindingTag, bindingVersion } from '@assay/protocol/request-binding'
-import { creditRequirements, takesCredit } from '../contract/credit-terms.ts'
+import type { Correction } from '../contract/entitled-scheme.ts'
 import type { SoldResource } from '../contract/facilitator.ts'
 import { type Offers, offeredRequest } from '../contract/offers.ts'
 import type { ChallengeHeaders, PaidCall } from '../contract/paid-call.ts'
@@ -21,16 +21,12 @@ export type ChallengeDeps = {
   serviceName: string
   docsOrigin: string
   termsOf(call: PaidCall): Terms[]
-  /** Payment channels, where they are taken: behind the first scheme. */
-  channels?: Offered
-  /** False where nobody can pay from credit. */
-  credit?: boolean
   /** Without it, the Payment authentication scheme is not offered. */
   mpp?: MppDeps
 }
 
 /** What a 402 needs to know of a way to pay. */
-type Offered = Pick<Scheme, 'id' | 'name' | 'takes' | 'isOffered' | 'offer' | 'extensions'>
+type Offered = Pick<Scheme, 'name' | 'takes' | 'isOffered' | 'offer' | 'extensions'> & { id?: string }
 
 /** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
 const challengeAgeMsMax = 30_000
@@ -56,35 +52,36 @@ const bindingExtension = {
   schema: { type: 'object', properties: { salt: { type: 'string' } } },
 }
 
-/** Its amount and network are those of the first entry. */
-const creditExtension = { info: { proof: 'erc8128' }, schema: { type: 'object' } }
-
-/** Builds 402s from configuration and declarations alone, and keeps the recent ones: the unpaid path does no I/O. */
-export function createChallenges(deps: ChallengeDeps) {
-  const kept = new Map<string, { challenge: KeptChallenge; builtAtMs: number }>()
-
+/** What a 402 says of the ways to pay for a call. */
+function createBuilder(deps: ChallengeDeps) {
+  const entitled = [...deps.schemes.entitled.values()]
+  const perNetwork = entitled.filter((scheme) => scheme.extension === undefined)
   const [firstScheme, ...others] = deps.schemes.all
-  const ways: Offered[] = [...(firstScheme ? [firstScheme] : []), ...(deps.channels ? [deps.channels] : []), ...others]
+  const ways: Offered[] = [...(firstScheme ? [firstScheme] : []), ...perNetwork, ...others]
 
   /**
-   * `channelOn`: two networks, a channel and credit do not fit. The channel, which stock clients know, is the third entry,
+   * `entitledOn`: two networks, a channel and credit do not fit. The channel, which stock clients know, is the third entry,
    * and credit, which ours alone know, an extension.
    */
-  function partsOf(call: PaidCall, channelOn?: string) {
+  function partsOf(call: PaidCall, entitledOn?: string) {
     const terms = call.unpriced ? [] : deps.termsOf(call)
     const [first] = terms
-    const credit =
-      deps.credit !== false && first !== undefined && takesCredit(call.route) ? [creditRequirements(first)] : []
+    const last = entitled.filter(
+      (scheme) => first !== undefined && scheme.extension !== undefined && scheme.isOffered(call.route, first),
+    )
+    const lastEntries = first === undefined ? [] : last.map((scheme) => scheme.offer(first))
     const known = ways.flatMap((scheme) =>
-      terms
-        .filter((one) => scheme.takes(one.network.caip2) && scheme.isOffered?.(call.route, one) !== false)
-        .map((one) => ({ scheme, terms: one })),
+      terms.filter((one) => isOffered(scheme, call, one)).map((one) => ({ scheme, terms: one })),
     )
-    const usual = chooseEntries(known, credit.length)
-    const channel = known.find(
-      (one) => one.scheme === deps.channels && one.terms.network.caip2 === channelOn && !usual.includes(one),
+    const usual = chooseEntries(known, last.length)
+    const more = known.find(
+      (one) =>
+        one.terms.network.caip2 === entitledOn &&
+        perNetwork.some((scheme) => scheme === one.scheme) &&
+        !usual.includes(one),
     )
-    const offered = channel ? [...usual.slice(0, acceptsMax - 1), channel] : usual
+    const offered = more ? [...usual.slice(0, acceptsMax - 1), more] : usual
+    const isFull = offered.length >= acceptsMax
     const resource = resourceOf(deps, call)
     const offers = deps.offers.sign(
       call,
@@ -93,20 +90,22 @@ export function createChallenges(deps: ChallengeDeps) {
     const extensions: Record<string, Json> = Object.assign(
       {},
       ...offered.map((one) => one.scheme.extensions?.(one.terms) ?? {}),
-      offered.length >= acceptsMax && credit.length > 0 ? { credit: creditExtension } : {},
+      ...(isFull ? last.map(({ name, extension }) => ({ [name]: extension })) : []),
     )
     const entries = offered.map((one) => one.scheme.offer(one.terms))
     // Behind what every client knows, so that none is led astray.
-    const accepts = [...entries, ...(offered.length >= acceptsMax ? [] : credit)]
-    return { terms, offered, parts: { resource, accepts, offers }, extensions, all: [...entries, ...credit] }
+    const accepts = [...entries, ...(isFull ? [] : lastEntries)]
+    return { terms, offered, parts: { resource, accepts, offers }, extensions, all: [...entries, ...lastEntries] }
   }
 
   /** With the channel where a signed offer fits beside it: the price that a client was quoted is worth more. */
   function build(call: PaidCall): KeptChallenge {
     const usual = partsOf(call)
     const isFull = usual.offered.length >= acceptsMax
-    const channelOn = isFull ? undefined : usual.terms.find(({ network }) => deps.channels?.takes(network.caip2))
-    const more = channelOn && partsOf(call, channelOn.network.caip2)
+    const entitledOn = isFull
+      ? undefined
+      : usual.terms.find((terms) => perNetwork.some((scheme) => isOffered(scheme, call, terms)))
+    const more = entitledOn && partsOf(call, entitledOn.network.caip2)
     const fitting = more && fittingHeader(call, more.parts, more.extensions)
     const { terms, offered, parts, extensions, all } = more && fitting?.offers ? more : usual
     return {
@@ -115,6 +114,14 @@ export function createChallenges(deps: ChallengeDeps) {
       quotes: deps.mpp ? mppQuotes(call.resourceUrl, exactTerms(offered)) : [],
     }
   }
+
+  return { partsOf, build }
+}
+
+/** Builds 402s from configuration and declarations alone, and keeps the recent ones: the unpaid path does no I/O. */
+export function createChallenges(deps: ChallengeDeps) {
+  const kept = new Map<string, { challenge: KeptChallenge; builtAtMs: number }>()
+  const { partsOf, build } = createBuilder(deps)
 
   function find(call: PaidCall): KeptChallenge {
     // Wrong input is echoed in the body, so such a challenge is not worth keeping; nor is one that fills the memory.
@@ -141,11 +148,11 @@ export function createChallenges(deps: ChallengeDeps) {
     },
     /** Problem-specific 402s (an invalid or failed payment) share the headers and bring their own body. */
     headers: (call: PaidCall): ChallengeHeaders => headersOf(deps, call, find(call)),
-    /** For the payer of a channel who counted from another base: the state of the channel, in its entry. */
-    corrected(call: PaidCall, error: string, { network, ...state }: ChannelCorrection): ChallengeHeaders {
+    /** For a payer who counted from another base, as that of a channel: its state, in its entry. */
+    corrected(call: PaidCall, error: string, { scheme, network, state }: Correction): ChallengeHeaders {
       const { parts, extensions } = partsOf(call, network)
       const accepts = parts.accepts.map((entry) =>
-        entry['scheme'] === deps.channels?.name && entry['network'] === network
+        entry['scheme'] === scheme && entry['network'] === network
           ? { ...entry, extra: { ...(entry['extra'] as object), ...state } }
           : entry,
       )
@@ -176,19 +183,22 @@ function headersOf(
   return { paymentRequired, authenticate: createChallengeWriter(mpp, quotes, requestHash(call)) }
 }
 
+const isOffered = (scheme: Offered, { route }: PaidCall, terms: Terms): boolean =>
+  scheme.takes(terms.network.caip2) && scheme.isOffered?.(route, terms) !== false
+
 type Entry = { scheme: Offered; terms: Terms }
 
 /**
  * `exact` by EIP-3009 on every network, then the further dollars of the route, each by the way that every holder can pay
  * it, then other ways: as many as clients weigh.
  */
-function chooseEntries(known: readonly Entry[], credits: number): Entry[] {
+function chooseEntries(known: readonly Entry[], last: number): Entry[] {
   const rankOf = ({ scheme, terms: { network } }: Entry): number => {
     const isPlain = scheme.id === (network.usdc.eip3009 === false ? 'exact-permit2' : 'exact')
     if (!isPlain) return 2
     return network.caip2.includes('/') ? 1 : 0
   }
-  const roomFor = [Number.POSITIVE_INFINITY, acceptsMax, acceptsMax - credits]
+  const roomFor = [Number.POSITIVE_INFINITY, acceptsMax, acceptsMax - last]
   return [...known]
     .sort((one, other) => rankOf(one) - rankOf(other))
     .filter((entry, place) => place < (roomFor[rankOf(entry)] as number))
@@ -199,8 +209,6 @@ const exactTerms = (offered: readonly Entry[]): Terms[] =>
   offered.flatMap(({ scheme, terms }) => (scheme.id === 'exact' ? [terms] : []))
 
 type Parts = { resource: unknown; accepts: Record<string, unknown>[]; offers: unknown[]; error?: string }
-
-type ChannelCorrection = { network: string; channelState: object; voucherState?: object }
 
 /** All of it where it fits; otherwise fewer offers (the body has them all), and at last no discovery block. */
 function fittingHeader(

@@ -4,6 +4,13 @@ import { type Offers, offeredRequest } from '../contract/offers.ts'
 import type { PaidCall } from '../contract/paid-call.ts'
 import type { PaymentEnvelope } from '../contract/scheme.ts'
 import type { Terms } from '../contract/terms.ts'
+import { Problem } from '../kernel/problem.ts'
+
+/** A payment may name what it is for; for anything else it buys nothing. */
+export function resourceMismatch({ resourceUrl }: PaymentEnvelope, call: PaidCall): Problem | undefined {
+  if (resourceUrl === undefined || resourceUrl === call.resourceUrl) return undefined
+  return new Problem('payment_resource_mismatch', { detail: `The payment names ${resourceUrl.slice(0, 200)}.` })
+}
 
 /** The terms for the amount that the client accepted: the current ones, or those of an offer we signed that is still valid. */
 export function termsForAmount(

@@ -50,7 +50,7 @@ async function grantsOf(
          else 'select' end as privileges
      from pg_class c left join operator_access o on o.table_name = c.relname left join app_access a on a.table_name = c.relname
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
-       and c.relname !~ 'secret|^payment_answer'`,
+       and c.relname !~ 'secret|^(payment|call)_answer'`,
     [access === 'operate'],
   )
   return rows

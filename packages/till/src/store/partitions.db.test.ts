@@ -155,9 +155,9 @@ test('what a payer decides about has the payer in each unique key, so that payer
   const { rows } = await db.owner.query<{ name: string; columns: string[] }>(
     `select i.indexrelid::regclass::text as name, array_agg(a.attname::text) as columns
      from pg_index i join pg_attribute a on a.attrelid = i.indexrelid
-     where i.indisunique and i.indrelid = any(array['claim', 'payment', 'payment_answer', 'payer_in_flight', 'facilitator_hold',
+     where i.indisunique and i.indrelid = any(array['claim', 'payment', 'payment_answer', 'call_answer', 'payer_in_flight', 'facilitator_hold',
        'entitled_call']::regclass[]) group by 1 order by 1`,
   )
-  expect(rows).toHaveLength(8)
+  expect(rows).toHaveLength(9)
   for (const { columns } of rows) expect(columns.some((column) => ['payer', 'account'].includes(column))).toBe(true)
 })

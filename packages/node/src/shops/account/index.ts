@@ -1,5 +1,5 @@
 import { releaseDue } from '@assay/till/credit/bonds'
-import { type CreditPolicy, createCreditEntitlement, parseCreditPolicy } from '@assay/till/internal'
+import { type CreditPolicy, createCreditEntitlement, createCreditScheme, parseCreditPolicy } from '@assay/till/internal'
 import type { PayoutPolicy } from '@assay/till/payouts'
 import { declareShop, type OpenShop } from '../shop.ts'
 import { authRoutes } from './auth-routes.ts'
@@ -32,6 +32,7 @@ function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy, invoi
     })
     return {
       entitlements: [credit],
+      entitledSchemes: [createCreditScheme(credit)],
       jobs: [
         {
           name: 'credit.holds',

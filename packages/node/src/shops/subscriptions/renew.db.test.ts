@@ -288,9 +288,9 @@ test('credit that a reorg could still take upgrades and renews nothing; once it 
   await on()
   await world.db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
-       fingerprint, revocable, owner, lease_until, claimed_at, head_block)
+       fingerprint, revocable, owner, lease_until, claimed_at, head_block, adds_credit)
      values ('exact', $3, $4::text, 'served', $1::text, $1::text || '/erc20:0xa', $2, sha256($4::bytea), $2, 'custody', $3, 0, 'credit.topup', '', sha256($4::bytea), true, 0,
-       now(), now(), 1)`,
+       now(), now(), 1, true)`,
     [network, wallet, policy.priceMicro.vip, `pay_top_${wallet}`],
   )
   await expect(upgradeNow(wallet)).rejects.toMatchObject({ code: 'credit_unavailable' })

@@ -2,6 +2,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { ChannelHashes } from '@assay/protocol/typed-data/channel'
 import type { ChainPort, Rpc } from '../../chain/index.ts'
 import type { SettlementWallets } from '../../chain/wallet/index.ts'
+import type { Correction } from '../../contract/entitled-scheme.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -75,9 +76,6 @@ export function chainOf({ chains }: Pick<ChannelDeps, 'chains'>, network: string
   if (!found) throw new Error(`no channels are taken on ${network}`)
   return found
 }
-
-/** What a 402 says so that the payer of a channel finds the right base again. */
-export type Correction = { network: string; channelState: object; voucherState?: object }
 
 /** A payment by channel that moved nothing. With a correction, its client can sign again and try once more. */
 export class VoucherRefused extends Problem {

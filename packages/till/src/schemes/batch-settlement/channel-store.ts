@@ -4,6 +4,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { ChannelConfig } from '@assay/protocol/typed-data/channel'
 import type { ChannelState } from '../../chain/index.ts'
 import { fromHex } from '../../kernel/bytes.ts'
+import { Problem } from '../../kernel/problem.ts'
 import type { Sql, Tx } from '../../store/database.ts'
 import { type ChannelRecord, channelColumns, toChannelRecord } from './channel-record.ts'
 
@@ -118,11 +119,9 @@ export async function raiseCharges(tx: Tx, draws: readonly VoucherDraw[], nowMs:
   return new Set(rows.map(({ place }) => place - 1))
 }
 
-export type StoredSale = {
-  sequence: bigint
-  callId: string
-  fingerprint: Buffer
-  signedMicro: Micro
+type SaleFacts = { sequence: bigint; callId: string; fingerprint: Buffer; signedMicro: Micro }
+
+export type StoredSale = SaleFacts & {
   status: number
   contentType: string
   headers: Record<string, string>
@@ -136,10 +135,18 @@ export type NewSale = Key &
 export async function insertSales(tx: Tx, sales: readonly NewSale[], nowMs: number): Promise<void> {
   await tx.query({
     name: 'channel-sale-insert',
-    text: `insert into channel_sale (network, channel_id, sequence, call_id, payer, fingerprint, identifier_hash, signed_micro,
-        charge_micro, route_id, status, content_type, headers, body, payment_response, sold_at)
-      select i.*, $16::timestamptz from unnest($1::text[], $2::bytea[], $3::bigint[], $4::text[], $5::text[], $6::bytea[], $7::bytea[],
-        $8::bigint[], $9::bigint[], $10::text[], $11::integer[], $12::text[], $13::jsonb[], $14::bytea[], $15::text[]) i`,
+    text: `with input as (
+        select * from unnest($1::text[], $2::bytea[], $3::bigint[], $4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::bigint[],
+          $9::bigint[], $10::text[], $11::integer[], $12::text[], $13::jsonb[], $14::bytea[], $15::text[]) as i(network, channel_id,
+          sequence, call_id, payer, fingerprint, identifier_hash, signed_micro, charge_micro, route_id, status, content_type,
+          headers, body, payment_response)),
+      answered as (
+        insert into call_answer (call_id, account, status, content_type, headers, body, payment_response)
+        select call_id, payer, status, content_type, headers, body, payment_response from input)
+      insert into channel_sale (network, channel_id, sequence, call_id, payer, fingerprint, identifier_hash, signed_micro, charge_micro,
+        route_id, sold_at)
+      select network, channel_id, sequence, call_id, payer, fingerprint, identifier_hash, signed_micro, charge_micro, route_id,
+        $16::timestamptz from input`,
     values: [
       sales.map(({ network }) => network),
       sales.map(({ id }) => fromHex(id)),
@@ -161,12 +168,22 @@ export async function insertSales(tx: Tx, sales: readonly NewSale[], nowMs: numb
   })
 }
 
-const saleColumns = `sequence, call_id as "callId", fingerprint, signed_micro as "signedMicro", status, content_type as "contentType",
-  headers, body, payment_response as "paymentResponse"`
+/** The newest sale of a channel is kept for ever, its answer as long as that of any other. */
+export type FoundSale = StoredSale | (SaleFacts & { body: null })
 
-export async function readSale(sql: Sql, { network, id }: Key, sequence: bigint): Promise<StoredSale | undefined> {
-  const { rows } = await sql.query<StoredSale>(
-    `select ${saleColumns} from channel_sale where network = $1 and channel_id = $2 and sequence = $3`,
+/** Throws where the answer is gone: it was paid for, and is not to be paid for again. */
+export function requireAnswer(sale: FoundSale): StoredSale {
+  if (sale.body === null) throw new Problem('payment_used', { detail: 'Its answer is no longer kept.' })
+  return sale
+}
+
+const saleSql = `select s.sequence, s.call_id as "callId", s.fingerprint, s.signed_micro as "signedMicro", a.status,
+    a.content_type as "contentType", a.headers, a.body, a.payment_response as "paymentResponse", '0x' || encode(s.channel_id, 'hex') as id
+  from channel_sale s left join call_answer a on a.call_id = s.call_id and a.account = s.payer`
+
+export async function readSale(sql: Sql, { network, id }: Key, sequence: bigint): Promise<FoundSale | undefined> {
+  const { rows } = await sql.query<FoundSale>(
+    `${saleSql} where s.network = $1 and s.channel_id = $2 and s.sequence = $3`,
     [network, fromHex(id), sequence],
   )
   return rows[0]
@@ -176,9 +193,9 @@ export async function saleByIdentifier(
   sql: Sql,
   payer: Address,
   identifierHash: Buffer,
-): Promise<(StoredSale & { id: Hex }) | undefined> {
-  const { rows } = await sql.query<StoredSale & { id: Hex }>(
-    `select ${saleColumns}, '0x' || encode(channel_id, 'hex') as id from channel_sale where payer = $1 and identifier_hash = $2`,
+): Promise<(FoundSale & { id: Hex }) | undefined> {
+  const { rows } = await sql.query<FoundSale & { id: Hex }>(
+    `${saleSql} where s.payer = $1 and s.identifier_hash = $2`,
     [payer, identifierHash],
   )
   return rows[0]
@@ -228,7 +245,7 @@ export async function markSalesDelivered(sql: Sql, sales: readonly DeliveredSale
   })
 }
 
-/** Answers are kept as long as those of other payments; the newest of a channel for ever, as its voucher is. */
+/** Sales are kept as long as their answers; the newest of a channel for ever, as its voucher is. */
 export async function deleteSales(sql: Sql, beforeMs: number): Promise<number> {
   const { rowCount } = await sql.query(
     `delete from channel_sale s using channel c where s.sold_at < $1 and c.network = s.network and c.id = s.channel_id

@@ -1,10 +1,10 @@
-import type { Hex } from '@assay/protocol/bytes'
 import { fromHex } from '../../kernel/bytes.ts'
 import { recoverAddress } from '../../kernel/secp256k1.ts'
 import { type ChannelDeps, chainOf, channelReason, VoucherRefused } from './channel-deps.ts'
 import { type ChannelRecord, channelStateExtra } from './channel-record.ts'
 import { recordPublic } from './channel-store.ts'
 import type { ChannelPayment } from './decode-channel.ts'
+import { channelScheme } from './offer-channel.ts'
 
 /** The voucher is of this channel, of this chain and contract, and signed by the key that the channel names. */
 export function checkVoucher(deps: ChannelDeps, { network, config, voucher }: ChannelPayment): void {
@@ -32,11 +32,13 @@ export async function correctionFor(deps: ChannelDeps, record: ChannelRecord): P
     channelReason('cumulative_amount_mismatch'),
     `The channel was charged ${record.chargedMicro} of ${record.balanceMicro}; maxClaimableAmount must be that and the amount.`,
     {
-      network: record.network,
-      channelState: channelStateExtra(record),
-      ...(record.signature === undefined
-        ? {}
-        : { voucherState: { signedMaxClaimable: record.signedMicro.toString(), signature: record.signature as Hex } }),
+      ...{ scheme: channelScheme, network: record.network },
+      state: {
+        channelState: channelStateExtra(record),
+        ...(record.signature === undefined
+          ? {}
+          : { voucherState: { signedMaxClaimable: record.signedMicro.toString(), signature: record.signature } }),
+      },
     },
   )
 }

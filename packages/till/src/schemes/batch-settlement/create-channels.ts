@@ -2,8 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { createChannelHashes } from '@assay/protocol/typed-data/channel'
 import type { ChainPort, Rpc } from '../../chain/index.ts'
 import type { SettlementWallets } from '../../chain/wallet/index.ts'
-import type { PaidRoute } from '../../contract/paid-call.ts'
-import type { Terms } from '../../contract/terms.ts'
+import type { EntitledScheme } from '../../contract/entitled-scheme.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import { keccak256 } from '../../kernel/keccak.ts'
@@ -13,18 +12,15 @@ import type { TransferRow } from '../../ledger/index.ts'
 import type { Screening } from '../../screening/index.ts'
 import type { Database } from '../../store/database.ts'
 import { createChannelCache } from './channel-cache.ts'
-import { type ChannelChain, type ChannelPolicy, onEachChain } from './channel-deps.ts'
+import { type ChannelChain, type ChannelDeps, type ChannelPolicy, onEachChain } from './channel-deps.ts'
 import { createChannelQueue } from './channel-queue.ts'
 import { deleteSales } from './channel-store.ts'
-import { checkVoucher } from './check-voucher.ts'
 import { claimVouchers } from './claim-vouchers.ts'
-import type { ChannelPayment } from './decode-channel.ts'
 import { recoverDeposits } from './make-deposit.ts'
 import { type ChannelOffering, channelRequirements, channelScheme, sellsByChannel } from './offer-channel.ts'
+import { type PassDeps, passChannel } from './pass-channel.ts'
 import { compareClaimed, postClaims, settledAccount } from './post-claims.ts'
-import { recoverRefunds, refundChannel } from './refund-channel.ts'
-import { namedSale } from './replay-sale.ts'
-import { type SellDeps, sellByVoucher, type VoucherCall, type Ways } from './sell-by-voucher.ts'
+import { recoverRefunds } from './refund-channel.ts'
 import { createUnclaimed } from './unclaimed.ts'
 import { createVoucherPort } from './voucher-port.ts'
 import { watchWithdrawals } from './watch-withdrawals.ts'
@@ -44,8 +40,8 @@ export type ChannelsOptions = {
   selling: boolean
 }
 
-/** How long answers are kept, as for other payments. */
-const answerDays = 35
+/** As long as their answers, see `partitioned_table`. */
+const saleDays = 35
 
 /** Payment channels (`batch-settlement`): one deposit, a voucher for each call, one claim for many. */
 export function createChannels(options: ChannelsOptions) {
@@ -56,37 +52,29 @@ export function createChannels(options: ChannelsOptions) {
       { ...one, hashes: createChannelHashes(one.chain.network.chainId, keccak256), seen: { block: 0n } },
     ]),
   )
-  const deps: SellDeps = {
-    ...options,
-    chains,
-    cache: createChannelCache(database, clock),
-    queue: createChannelQueue(clock),
-    unclaimed: createUnclaimed(database, clock, policy.unclaimedMicro),
-    delivered: (sale) => port.delivered(sale),
-  }
-  const port = createVoucherPort(deps)
+  const shared: ChannelDeps = { ...options, chains, cache: createChannelCache(database, clock) }
+  const port = createVoucherPort(shared)
   const offering: ChannelOffering = {
     ...policy,
     authorizersOn: (network) => (options.selling ? (chains.get(network)?.wallets.addresses ?? []) : []),
   }
+  const deps: PassDeps = {
+    ...shared,
+    queue: createChannelQueue(clock),
+    unclaimed: createUnclaimed(database, clock, policy.unclaimedMicro),
+    ...{ delivered: port.delivered, offering, port },
+  }
   const job = (name: string, intervalMs: number, work: () => Promise<unknown>) => ({ name, intervalMs, work })
+  const scheme: EntitledScheme = {
+    name: channelScheme,
+    takes: (network) => chains.has(network),
+    isOffered: (route, { network, amountMicro }) =>
+      offering.authorizersOn(network.caip2).length > 0 && sellsByChannel(route, amountMicro),
+    offer: (terms) => channelRequirements(offering, terms),
+    pass: (call, envelope, sales) => passChannel(deps, call, envelope, sales),
+  }
   return {
-    offering,
-    port,
-    /** For the list of schemes in a 402. */
-    offer: {
-      id: channelScheme,
-      name: channelScheme,
-      takes: (network: string) => offering.authorizersOn(network).length > 0,
-      isOffered: (route: PaidRoute, terms: Terms) => sellsByChannel(route, terms.amountMicro),
-      offer: (terms: Terms) => channelRequirements(offering, terms),
-    },
-    takes: (network: string) => chains.has(network),
-    check: (payment: ChannelPayment) => checkVoucher(deps, payment),
-    sell: <T>(sale: VoucherCall, ways: Ways<T>) => sellByVoucher(deps, sale, ways),
-    refund: (payment: Extract<ChannelPayment, { type: 'refund' }>) => refundChannel(deps, payment),
-    named: (payment: ChannelPayment, identifierHash: Buffer, fingerprint: Buffer) =>
-      namedSale(deps, payment, identifierHash, fingerprint),
+    scheme,
     jobs: () => [
       {
         ...job('channels.recover', 5_000, async () => {
@@ -102,7 +90,7 @@ export function createChannels(options: ChannelsOptions) {
         await onEachChain(deps, (network) => claimVouchers(deps, network))
         await watched
       }),
-      job('channels.expire', 3_600_000, () => deleteSales(database, clock.nowMs() - answerDays * 86_400_000)),
+      job('channels.expire', 3_600_000, () => deleteSales(database, clock.nowMs() - saleDays * 86_400_000)),
     ],
     postClaims: () => onEachChain(deps, (network, on) => postClaims(deps, network, on)),
     settledAccount: (row: TransferRow) => settledAccount(deps, row),

@@ -2,7 +2,7 @@ import { type Address, checksumAddress } from '@assay/protocol/address'
 import { equalBytes } from '../../kernel/bytes.ts'
 import { encodeChannelSale } from '../encode-response.ts'
 import { type ChannelRecord, channelStateExtra } from './channel-record.ts'
-import { isIdentifierClaimed, readChannel, type StoredSale, saleByIdentifier } from './channel-store.ts'
+import { isIdentifierClaimed, readChannel, requireAnswer, type StoredSale, saleByIdentifier } from './channel-store.ts'
 import { correctionFor } from './check-voucher.ts'
 import type { ChannelPayment, Voucher } from './decode-channel.ts'
 import type { SellDeps } from './sell-by-voucher.ts'
@@ -43,5 +43,5 @@ export async function namedSale(
   const record = await readChannel(deps.database, { network, id: sale.id })
   if (!record) return 'taken'
   if (voucher.maxClaimable <= record.publicMicro) throw await correctionFor(deps, record)
-  return replaySale(deps, record, sale, voucher)
+  return replaySale(deps, record, requireAnswer(sale), voucher)
 }

@@ -27,6 +27,7 @@ import {
   insertChannel,
   readChannel,
   readSale,
+  requireAnswer,
   type StoredSale,
   saveState,
 } from './channel-store.ts'
@@ -149,7 +150,7 @@ async function newestSale(
   if (voucher.maxClaimable !== record.signedMicro || voucher.signature !== record.signature) return undefined
   if (voucher.maxClaimable <= record.publicMicro) return undefined
   const sale = await readSale(database, record, record.sequence)
-  return sale && equalBytes(sale.fingerprint, fingerprint) ? sale : undefined
+  return sale && equalBytes(sale.fingerprint, fingerprint) ? requireAnswer(sale) : undefined
 }
 
 /** It was paid for and did not arrive: a voucher that nobody else can know proves the payer, and is not charged. */
@@ -161,7 +162,7 @@ async function lostAnswer(
   const record = await readChannel(deps.database, { network, id: voucher.channelId })
   if (!record || voucher.maxClaimable <= record.publicMicro) return undefined
   const sale = await readSale(deps.database, record, sequence)
-  if (!sale) return undefined
+  if (!sale || sale.body === null) return undefined
   deps.metrics.count('channels_lost_answer')
   return replaySale(deps, record, sale, voucher)
 }

@@ -1,11 +1,4 @@
-import type {
-  CaptureOutcome,
-  EntitledResponse,
-  EntitlementPort,
-  Hold,
-  HoldEnd,
-  KeptSale,
-} from '../../contract/entitlement.ts'
+import type { CaptureOutcome, EntitledResponse, Hold, HoldEnd, HoldPort, KeptSale } from '../../contract/entitlement.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { accounts, type LedgerTransaction } from '../../ledger/index.ts'
 import { createBatcher } from '../../store/group-commit.ts'
@@ -25,10 +18,10 @@ import { soldRecord, type VoucherHold, voucherOf, voucherResponse } from './vouc
 /** Those that failed are forgotten in their turn. */
 const heldMax = 4_096
 
+export type VoucherPort = HoldPort & { delivered(sale: DeliveredSale): Promise<void>; idle(): Promise<void> }
+
 /** How a sale by voucher is made: the charge, the answer and the postings in one transaction. */
-export function createVoucherPort(
-  deps: ChannelDeps,
-): EntitlementPort & { delivered(sale: DeliveredSale): Promise<void>; idle(): Promise<void> } {
+export function createVoucherPort(deps: ChannelDeps): VoucherPort {
   const { database, clock, cache, log } = deps
   /** By call, until it has ended. */
   const held = new Map<string, VoucherHold>()
@@ -42,11 +35,6 @@ export function createVoucherPort(
   })
   return {
     name: 'channel',
-    claims: () => false,
-    hold: async () => {
-      throw new Error('a voucher comes with its payment')
-    },
-    describe: async () => undefined,
     async beforeCapture(hold, { chargeMicro }) {
       const voucher = voucherOf(hold)
       voucher.chargeMicro = chargeMicro ?? voucher.amountMicro

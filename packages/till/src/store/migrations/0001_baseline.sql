@@ -26,10 +26,9 @@ insert into personal_data (place, what, erase) values
     where payer = $1 and ended_at is not null and final and resource like '%?%'$$),
   ('payment_answer.body', 'what was bought', $$delete from payment_answer where payer = $1 and payment_id in (
     select id from payment where payer = $1 and ended_at is not null and final)$$),
-  ('channel_sale.body', 'what was bought by vouchers, but for the newest of each channel', $$delete from channel_sale s using channel c
-    where s.payer = $1 and c.network = s.network and c.id = s.channel_id and s.sequence < c.sequence$$),
-  ('entitled_call.body', 'what was bought from credit', $$update entitled_call set idempotency_key = null, status = null,
-    content_type = null, headers = null, body = null where account = $1 and state = 'captured' and idempotency_key is not null$$),
+  ('call_answer.body', 'what was bought from credit, with passes and by vouchers', $$delete from call_answer where account = $1$$),
+  ('entitled_call.idempotency_key', 'names that a caller gave its calls', $$update entitled_call set idempotency_key = null
+    where account = $1 and state = 'captured' and idempotency_key is not null$$),
   ('payment_dispute.text', 'what a buyer wrote', $$update payment_dispute set text = 'erased', evidence = null, evidence_type = null
     where payer = $1 and state <> 'open' and text <> 'erased'$$);
 insert into personal_data (place, what, kept_because) values
@@ -513,6 +512,8 @@ create table payment (
   -- how often its block was reorganised away
   reorgs integer not null default 0,
   revocable boolean not null,
+  -- What is sold is credit of the payer: its amount goes back as credit, and counts as used as that is drawn.
+  adds_credit boolean not null default false,
   -- Something besides the answer was given, such as a subscription or a stamp.
   had_effect boolean not null default false,
   client_gone boolean not null default false,
@@ -583,16 +584,33 @@ create table payment_answer (
   payment_response text,
   primary key (payment_id, payer)
 ) partition by range (payment_id);
+-- What a call got that was paid for from credit, with a pass or by a voucher: given again for the same name, or request.
+create table call_answer (
+  call_id text collate "C" not null,
+  account text not null,
+  status integer not null,
+  content_type text not null,
+  headers jsonb not null default '{}',
+  body bytea not null,
+  -- Of vouchers.
+  payment_response text,
+  primary key (call_id, account)
+) partition by range (call_id);
+insert into app_access values ('call_answer', 'select, insert, delete');
 -- Written far more often than read, and the usual compression is most of the cost of writing. Where the server lacks the
 -- quick one, they stay as they are.
 do $$ begin
   alter table payment_answer alter column body set compression lz4, alter column payment_response set compression lz4,
     alter column reservation set compression lz4;
+  alter table call_answer alter column body set compression lz4, alter column payment_response set compression lz4;
 exception when feature_not_supported then null;
 end $$;
 create table payment_answer_rest partition of payment_answer default with (toast_tuple_target = 6000);
 insert into partitioned_table (table_name, key, days, keep_days, least_days, needed_by, storage) values ('payment_answer', 'pay', 7, 35, 2,
   $$select from payment where id >= $1 and id < $2 and phase in ('open','settled')$$,
+  'toast_tuple_target = 6000');
+create table call_answer_rest partition of call_answer default with (toast_tuple_target = 6000);
+insert into partitioned_table (table_name, key, days, keep_days, least_days, storage) values ('call_answer', 'call', 7, 35, 2,
   'toast_tuple_target = 6000');
 
 -- What a payer has in flight, so that claims never exceed the balance read, whichever process takes them.
@@ -903,11 +921,6 @@ create table entitled_call (
   held_at timestamptz not null,
   expires_at timestamptz not null,
   ended_at timestamptz,
-  -- Given again for the same key and request.
-  status integer,
-  content_type text,
-  headers jsonb,
-  body bytea,
   -- A draw under a mandate knows it, and the day it was counted for: a void gives both back.
   mandate_id text,
   mandate_day date,
@@ -1775,7 +1788,7 @@ create index channel_refunded on channel (payer, refund_at) where refund_at is n
 create index channel_refunding on channel (network) where state = 'refunding';
 insert into app_access values ('channel', 'select, insert, update');
 
--- A sale by a voucher, with the request it is bound to and its answer. Equal vouchers recur, so a sale has its number.
+-- A sale by a voucher, with the request it is bound to. Equal vouchers recur, so a sale has its number.
 create table channel_sale (
   network text not null,
   channel_id bytea not null,
@@ -1787,11 +1800,6 @@ create table channel_sale (
   signed_micro bigint not null,
   charge_micro bigint not null check (charge_micro >= 0),
   route_id text not null,
-  status integer not null,
-  content_type text not null,
-  headers jsonb not null default '{}',
-  body bytea not null,
-  payment_response text not null,
   sold_at timestamptz not null,
   delivered_at timestamptz,
   primary key (network, channel_id, sequence)
