@@ -2,12 +2,11 @@ import {
   createJwsPort,
   type Infrastructure,
   instancePayees,
-  type OpenedFacilitator,
-  type OpenedGate,
-  openFacilitator,
+  openCustody,
   openGate,
   openInfrastructure,
   openPayouts,
+  openSettlement,
   openTillStore,
   type Ports,
   type ReadinessCheck,
@@ -71,34 +70,34 @@ async function compose(
   if (options.payeesChanged) await acceptPayees(store.database, settings, options.payeesChanged)
   const infrastructure = await openInfrastructure({ ...settings, payeesHint }, ports, store, stops, intercept)
   const parts = [events.part, ...(options.parts ?? [])]
-  let opened: OpenedFacilitator | undefined
   const selling = openSelling(settings, options, ports, infrastructure)
-  const gate: OpenedGate = await openGate(
+  const settlement = await openSettlement(
+    { ...settings, screeningList: options.screeningList },
+    ports,
+    infrastructure,
+    stops,
+    intercept,
+  )
+  const gate = await openGate(
     {
       ...gateSettings(options, settings, ports, infrastructure),
       docsOrigin: selling.docsOrigin,
       parts,
       routeOf: selling.routeOf,
-      ...(options.channels === undefined ? {} : { channels: options.channels }),
-      channelWallets: () => opened?.local?.senders ?? [],
-      openFacilitator: async (owner) => {
-        opened = await openFacilitator(settings, ports, infrastructure, owner, stops)
-        return intercept.facilitator?.(opened.facilitator) ?? opened.facilitator
-      },
+      channels: options.channels,
     },
     ports,
     infrastructure,
+    settlement,
     stops,
   )
-  const payouts = openPayouts(settings, ports, infrastructure, gate, parts, opened?.local?.senders, stops)
+  const payouts = openPayouts(openCustody(settings, ports, infrastructure, settlement, stops), parts)
   await prepareDue(store.database, payouts.purposes, payouts.policy)
-  const recoverWallets = opened?.local?.recoverWallets
   const { retention } = settings
   const work = {
     ...{ parts, routeOf: selling.routeOf, routePatienceMs, payouts, retention },
     // Often enough for those who sell only while it runs.
     recoverIdleMs: settings.jobsMsMax / 3,
-    ...(recoverWallets ? { recoverWallets } : {}),
   }
   const rounds = {
     ports,
@@ -156,7 +155,6 @@ const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports
   statusUrl: (paymentId: string) => `${settings.origin}${tillPaths.payments}/${paymentId}`,
   answerUrl: (paymentId: string) => `${settings.origin}${tillPaths.payments}/${paymentId}/answer`,
   payToExclusive: options.payToExclusive === true,
-  screeningList: options.screeningList,
   jws: createJwsPort(infrastructure.keyring, [new URL(settings.origin).host], ports.clock),
   credit: false,
   mpp: options.mpp !== false,

@@ -84,7 +84,7 @@ async function openAttestations(
     settings: settings.creators,
     challengeMs: settings.attest.challengeMs,
     payees: context.payees,
-    payouts: context.payouts,
+    custody: context.custody,
   }
   const networks = context.networks.map((network) => ({
     network,
