@@ -104,6 +104,10 @@ export type CreatorShares = (
 ) => Promise<LedgerLine[]>
 export const creatorShares = shopPort<CreatorShares>('creator_shares')
 
+/** The text that a page had when a query offered it; undefined when that query did not, or is forgotten by now. */
+export type FindMatched = (queryId: string, url: string) => Promise<{ textSha256: Uint8Array } | undefined>
+export const matchedPages = shopPort<FindMatched>('matched_pages')
+
 /** Wallets that earn from having brought the payer of `id`, as SQL. */
 export const saleReferrers = shopPort<{ walletsSql(id: string): string }>('sale_referrers')
 
