@@ -15,27 +15,9 @@ const packages = {
   protocol: [],
 }
 
-/** Top to bottom. Folders that share a line see each other only through index.ts. */
+/** Top to bottom. Folders that share a line see each other only through index.ts. Shops stand between faces and notifications. */
 const folders = {
-  node: [
-    ['compose'],
-    ['config'],
-    ['faces'],
-    ['shops/options'],
-    ['shops/intents'],
-    ['shops/royalties'],
-    ['shops/attestations'],
-    ['shops/match'],
-    ['shops/sources'],
-    ['shops/matrix', 'shops/rewards'],
-    ['shops/subscriptions'],
-    ['shops/tokens', 'shops/identity', 'shops/mesh', 'shops/account', 'shops/sandbox'],
-    ['notifications'],
-    ['shops'],
-    ['http'],
-    ['tlog'],
-    ['outbound'],
-  ],
+  node: [['compose'], ['config'], ['faces'], ['notifications'], ['shops'], ['http'], ['tlog'], ['outbound']],
   till: [
     ['adapters', 'testing'],
     ['tools'],
@@ -85,22 +67,33 @@ function placeOf(lines, file) {
   return name === undefined ? undefined : { name, line: lines.findIndex((line) => line.includes(name)) }
 }
 
-/** The order of the folders of a package. A shop that it does not list is above all others and is reported. */
-function orderOf(name, source, problems) {
+/** The folders of the shops in the order in which they open: each may import those before it. */
+function openedShops(source) {
+  const [imports, list = ''] = readFileSync(join(source, 'shop-list.ts'), 'utf8').split('= [')
+  const found = [...imports.matchAll(/^import \{ (\w+) \} from '\.\/(shops\/\w+)\/index\.ts'/gm)]
+  const folderOf = new Map(found.map(([, name, folder]) => [name, folder]))
+  return [...list.matchAll(/^ {2}(\w+),$/gm)].flatMap(([, name]) => folderOf.get(name) ?? [])
+}
+
+/** The order of the folders of a package. A shop that shop-list.ts does not have is above all others and is reported. */
+function orderOf(name, source, problems = []) {
   const shops = join(source, 'shops')
   if (name !== 'node' || !existsSync(shops)) return folders[name]
-  const listed = folders.node.flat()
+  const opened = openedShops(source)
   const missing = readdirSync(shops, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !listed.includes(`shops/${entry.name}`))
+    .filter((entry) => entry.isDirectory() && !opened.includes(`shops/${entry.name}`))
     .map((entry) => `shops/${entry.name}`)
-  for (const shop of missing)
-    problems.push(
-      `packages/node/src/${shop}: the order of the shops does not list it. Add '${shop}' to \`folders\` in ` +
-        'scripts/check-imports.mjs, above every shop whose index.ts it imports and below every shop that imports its own',
-    )
-  const top = folders.node.findIndex((line) => line[0].startsWith('shops/'))
-  return folders.node.toSpliced(top, 0, missing)
+  for (const shop of missing) problems.push(`packages/node/src/${shop}: shop-list.ts has no line for it`)
+  const order = [...opened, ...missing].reverse().map((shop) => [shop])
+  return folders.node.toSpliced(
+    folders.node.findIndex(([first]) => first === 'notifications'),
+    0,
+    ...order,
+  )
 }
+
+const inShops = (...names) =>
+  names.every((name) => name.startsWith('shops/')) ? ': in shop-list.ts it opens later, or not at all' : ''
 
 function checkWithin({ problems, draw }, name, lines, file, target) {
   const [from, to] = [placeOf(lines, file), placeOf(lines, target)]
@@ -109,7 +102,8 @@ function checkWithin({ problems, draw }, name, lines, file, target) {
   if (from && to) draw(`${name}/${from.name}`, `${name}/${to.name}`)
   if (!from || from.name === to?.name) return
   if (!to && from.line > 0) problems.push(`${where}: imports ${target}, which composes the package`)
-  else if (to && to.line < from.line) problems.push(`${where}: imports ${target}, which is above it`)
+  else if (to && to.line < from.line)
+    problems.push(`${where}: imports ${target}, which is above it${inShops(from.name, to.name)}`)
   else if (to && (to.line === from.line || to.name.startsWith('shops/')) && !target.endsWith('/index.ts'))
     problems.push(`${where}: imports ${target} past its index.ts`)
 }
@@ -210,18 +204,15 @@ function drawing(arrows, names) {
   ].join('\n')
 }
 
-function withDrawings(arrows, written) {
-  const drawings = {
-    packages: drawing(arrows, Object.keys(packages)),
-    node: drawing(
+function withDrawings(root, arrows, written) {
+  const within = (name) =>
+    drawing(
       arrows,
-      folders.node.flat().map((name) => `node/${name}`),
-    ),
-    till: drawing(
-      arrows,
-      folders.till.flat().map((name) => `till/${name}`),
-    ),
-  }
+      orderOf(name, join(root, 'packages', name, 'src'))
+        .flat()
+        .map((folder) => `${name}/${folder}`),
+    )
+  const drawings = { packages: drawing(arrows, Object.keys(packages)), node: within('node'), till: within('till') }
   return Object.entries(drawings).reduce(
     (text, [name, picture]) =>
       text.replace(
@@ -237,7 +228,7 @@ function main() {
   const { problems, arrows } = checkImports(root)
   const page = join(root, 'docs', 'architecture.md')
   const written = readFileSync(page, 'utf8')
-  const drawn = withDrawings(arrows, written)
+  const drawn = withDrawings(root, arrows, written)
   if (process.argv.includes('--write')) writeFileSync(page, drawn)
   else if (drawn !== written) problems.push('docs/architecture.md: out of date; npm run imports -- --write redraws it')
   for (const problem of problems) process.stdout.write(`${problem}\n`)

@@ -7,6 +7,10 @@ import { checkImports } from '../scripts/check-imports.mjs'
 
 const folder = useFolder('imports')
 
+const names = ['mesh', 'match', 'intents']
+const shopList = `${names.map((name) => `import { ${name}Shop } from './shops/${name}/index.ts'\n`).join('')}
+export const shopList: readonly ShopDeclaration[] = [\n${names.map((name) => `  ${name}Shop,\n`).join('')}]\n`
+
 /** What the check finds in a tree of these files of the node, each with what it imports. */
 async function problemsOf(name: string, files: Record<string, string>): Promise<string[]> {
   for (const [file, target] of Object.entries(files)) {
@@ -14,6 +18,7 @@ async function problemsOf(name: string, files: Record<string, string>): Promise<
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, target === '' ? '' : `import '${target}'\n`)
   }
+  await writeFile(join(folder, name, 'packages', 'node', 'src', 'shop-list.ts'), shopList)
   return checkImports(join(folder, name)).problems
 }
 
@@ -21,23 +26,22 @@ test('the imports of this repository go down', () => {
   expect(checkImports(join(import.meta.dirname, '..')).problems).toEqual([])
 })
 
-test('a shop that the order does not list is a problem that says what to do, and nobody imports its files', async () => {
+test('a shop without a line in the list is a problem, and nobody imports it', async () => {
   const problems = await problemsOf('new', {
     'shops/zzz/index.ts': '',
     'shops/zzz/inner.ts': '',
-    'shops/options/buy.ts': '../zzz/inner.ts',
+    'shops/intents/buy.ts': '../zzz/index.ts',
   })
   expect(problems).toEqual([
-    expect.stringMatching(/shops\/zzz: the order of the shops does not list it. Add 'shops\/zzz' to `folders`/),
-    expect.stringContaining('shops/options/buy.ts: imports shops/zzz/inner.ts'),
+    expect.stringContaining('shops/zzz: shop-list.ts has no line for it'),
+    expect.stringContaining('shops/intents/buy.ts: imports shops/zzz/index.ts, which is above it'),
   ])
 })
 
 test.each([
-  ['the index of a shop below', 'shops/intents/a.ts', '../match/index.ts', undefined],
-  ['a file of a shop below', 'shops/intents/b.ts', '../match/rank.ts', 'past its index.ts'],
-  ['the index of a shop above', 'shops/match/c.ts', '../intents/index.ts', 'which is above it'],
-  ['the index of a shop in the same line', 'shops/tokens/d.ts', '../mesh/index.ts', undefined],
+  ['the index of a shop that opens before it', 'shops/intents/a.ts', '../match/index.ts', undefined],
+  ['a file of a shop that opens before it', 'shops/intents/b.ts', '../match/rank.ts', 'past its index.ts'],
+  ['the index of a shop that opens later', 'shops/match/c.ts', '../intents/index.ts', 'in shop-list.ts it opens later'],
   ['a face', 'shops/match/e.ts', '../../faces/mcp/index.ts', 'which is above it'],
 ])('a shop imports %s', async (name, file, target, why) => {
   const problems = await problemsOf(name, { [file]: target })

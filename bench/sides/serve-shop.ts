@@ -1,4 +1,4 @@
-import { createHttpApp, type openListener } from '../../packages/node/src/http/index.ts'
+import { createHttpApp, createRegistry, type openListener } from '../../packages/node/src/http/index.ts'
 import type { Shop } from '../../packages/node/src/shops/shop.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
@@ -15,7 +15,7 @@ export async function serveShop(
 ): Promise<void> {
   await listener.serve(
     createHttpApp({
-      routes,
+      registry: createRegistry(routes),
       gate: { challenge: () => undefined, pass: () => Promise.reject(new Error('nothing is sold here')) },
       signer: createResponseSigner(keyring, { clock: systemClock }),
       config: {

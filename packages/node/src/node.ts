@@ -2,12 +2,13 @@ import { join } from 'node:path'
 import { checksumAddress } from '@assay/protocol/address'
 import type { ChannelPolicy, Scheme } from '@assay/till'
 import {
-  type OpenedFacilitator,
+  type Custody,
   type OpenedGate,
-  openFacilitator,
+  type OpenedSettlement,
+  openCustody,
   openGate,
   openPayouts,
-  readinessChecks,
+  openSettlement,
   recoverAtStart,
   type Stops,
   startJobs,
@@ -15,39 +16,36 @@ import {
 } from '@assay/till/compose'
 import type { Devnet } from '@assay/till/devnet'
 import { bazaarExtension } from '@assay/till/documents'
-import type { JwsPort, PaidRoute, Payees } from '@assay/till/internal'
+import type { JwsPort, Payees } from '@assay/till/internal'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import { type LoopWatch, systemLoopHost, watchLoop } from '@assay/till/kernel/loop-watch'
 import { type Rng, systemRng } from '@assay/till/kernel/random'
-import { type PayoutDeps, prepareDue, recordDestinations } from '@assay/till/payouts'
+import { prepareDue, recordDestinations } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
 import type { PauseState } from '@assay/till/store/pauses'
-import { demoObject } from './compose/demo.ts'
-import { facilitatorService } from './compose/facilitator-service.ts'
 import { type Infrastructure, type Interceptors, openInfrastructure, type Ports } from './compose/infrastructure.ts'
 import { openMetrics, type WorkerPlace } from './compose/processes/worker-place.ts'
+import { nodeRoutes } from './compose/routes.ts'
 import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { openWalletKeys } from './compose/wallet-keys.ts'
 import type { Config, ConfiguredShop } from './config/load-config.ts'
 import { recordRouteShops } from './faces/console/route-shops.ts'
-import { discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
-import { mcpRoutes } from './faces/mcp/index.ts'
-import { opsRoutes } from './faces/ops/routes.ts'
 import {
   createHttpApp,
   createLog,
-  errorRoutes,
+  createRegistry,
   type HttpApp,
-  nodeSite,
   openListener,
+  type Registry,
   type RouteDeclaration,
-  settleNextHops,
   sheddingLoad,
   type Unavailable,
 } from './http/index.ts'
-import type { Announcements, OpenShop, Shop } from './shops/shop.ts'
+import { saleHooks } from './shops/ports.ts'
+import type { OpenShop, Shop } from './shops/shop.ts'
+import type { ShopPorts } from './shops/shop-ports.ts'
 import { logMigrations } from './tlog/index.ts'
 
 export type RunningNode = {
@@ -130,31 +128,26 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const listener = await listenFor(config, options, ports.log)
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
-  let payouts: PayoutDeps | undefined
-  let screening: PayoutDeps['screening']
-  let shops: readonly Shop[] = []
+  const intercept = options.intercept ?? {}
+  const composition = { ports, infrastructure, stops }
+  const settlement = await openSettlement({ ...config, ...keys }, composition, intercept)
+  const doesJobs = options.jobs !== false && !options.worker?.index
+  const custody = doesJobs ? openCustody({ ...config, ...keys, payees }, composition, settlement) : undefined
   const context = {
-    ...(await shopContext(config, ports, infrastructure, origins, payees, () => payouts)),
+    ...(await shopContext(config, ports, infrastructure, origins, payees, settlement, custody)),
     ...(options.worker?.index ? { cacheFolder: join(config.home, 'workers', String(options.worker.index)) } : {}),
-    screening: () => screening,
-    saleHooks: () => shops.flatMap((shop) => shop.saleHooks ?? []),
   }
   const openedShops = await openShops(context, chosen, stops)
-  shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
-  const paidRoutes = new Map<string, PaidRoute>()
-  const routeOf = (id: string) => paidRoutes.get(id)
-  const opened: Opened = { config, options, watch, ports, infrastructure, stops, keys, payees, origins, shops }
-  const { till, facilitator } = await openTill(opened, context.jws, routeOf)
-  screening = till.screening
-  const service = facilitatorService(config, ports, infrastructure, till, payees, facilitator)
-  const app = openApp({ ...opened, shops: [...shops, ...service] }, till, listener.port)
-  for (const { declaration, paid } of app.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
-  if (!options.worker?.index) await recordRouteShops(infrastructure.store.database, app.registry.routes)
-  if (options.jobs !== false && !options.worker?.index) {
-    const senders = facilitator?.local?.senders
-    payouts = openPayouts({ ...config, ...keys, payees }, opened, till, shops, senders)
-    await startWork(opened, till, payouts, routeOf, facilitator?.local?.recoverWallets)
-  }
+  const shops = openedShops.map((shop) => intercept.shop?.(shop) ?? shop)
+  const opened: Opened = { config, options, watch, ports, infrastructure, stops, payees, origins, settlement, shops }
+  // The tools of MCP call the app that is made of their own routes: nothing else is used before it is there.
+  const routes = nodeRoutes(opened, (request) => app.handle(request))
+  offerToShops(context.ports, shops, routes)
+  const registry = createRegistry(routes, bazaarExtension, options.trustExamples)
+  const till = await openTill(opened, context.jws, registry)
+  const app = openApp(opened, till, registry, listener.port)
+  if (!options.worker?.index) await recordRouteShops(infrastructure.store.database, routes)
+  if (custody) await startWork(opened, till, custody, registry)
   await listener.serve(watch ? watchedApp(watch, app) : app)
   if (options.warm)
     for (const shop of shops) shop.warm?.().catch((error) => ports.log.warn({ error }, 'warming up failed'))
@@ -171,20 +164,18 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 }
 
 /** What a node is opened with, bottom up. */
-type Opened = {
+export type Opened = {
   config: Config
   options: NodeOptions
   watch: LoopWatch | undefined
   ports: Ports
   infrastructure: Infrastructure
   stops: Stops
-  keys: Awaited<ReturnType<typeof openWalletKeys>>
   payees: Payees
   origins: Origins
+  settlement: OpenedSettlement
   shops: readonly Shop[]
 }
-
-type RouteOf = (id: string) => PaidRoute | undefined
 
 const listenFor = (config: Config, { acceptors, worker }: NodeOptions, log: Log) =>
   openListener({
@@ -197,10 +188,9 @@ const listenFor = (config: Config, { acceptors, worker }: NodeOptions, log: Log)
     ...(config.mode === 'production' && config.trustProxy === 0 ? { connectionsPerAddressMax: 512 } : {}),
   })
 
-async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
-  const { config, options, keys, payees, origins, shops } = opened
-  let facilitator: OpenedFacilitator | undefined
-  const till = await openGate(
+function openTill(opened: Opened, jws: JwsPort, registry: Registry): Promise<OpenedGate> {
+  const { config, options, payees, origins, settlement, shops } = opened
+  return openGate(
     {
       serviceName: 'Assay',
       docsOrigin: origins.baseUrl,
@@ -209,35 +199,29 @@ async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
       payToExclusive: !config.sharedPayees,
       exposureCapMicro: config.exposureCapMicro,
       mpp: config.mpp,
-      screeningList: config.screeningList,
       jws,
       parts: shops,
       ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
-      routeOf,
+      routeOf: registry.paid,
       ...(config.channels ? { channels: options.channels ?? {} } : {}),
-      channelWallets: () => facilitator?.local?.senders ?? [],
-      openFacilitator: async (owner) => {
-        facilitator = await openFacilitator({ ...config, ...keys }, opened, owner)
-        return options.intercept?.facilitator?.(facilitator.facilitator) ?? facilitator.facilitator
-      },
     },
     opened,
+    settlement,
   )
-  return { till, facilitator }
 }
 
 /** What the node does unasked: payouts, recovery, and the jobs of till and shops. */
 async function startWork(
   { config, options, watch, ports, infrastructure, stops, shops }: Opened,
   till: OpenedGate,
-  payouts: PayoutDeps,
-  routeOf: RouteOf,
-  recoverWallets: (() => Promise<void>) | undefined,
+  custody: Custody,
+  registry: Registry,
 ): Promise<void> {
+  const payouts = openPayouts(custody, shops)
   await prepareDue(infrastructure.store.database, payouts.purposes, payouts.policy)
   await recordDestinations(infrastructure.store.database, config.withdrawals)
   const { retention } = config
-  const work = { parts: shops, routeOf, payouts, retention, ...(recoverWallets ? { recoverWallets } : {}) }
+  const work = { parts: shops, routeOf: registry.paid, payouts, retention }
   await recoverAtStart(ports, infrastructure, till, work)
   const given = options.intercept?.job
   const intercept = watch
@@ -292,57 +276,23 @@ async function withTelemetry({ telemetry }: Config, ports: Ports, stops: Stops):
   return opened.ports
 }
 
-function nodeFacts({ facilitators, royaltyRecipient }: Config, payees: Payees): NodeFacts {
-  const [first] = facilitators
-  return {
-    facilitator: {
-      kind: first?.kind ?? '',
-      ...(first?.settings['url'] === undefined ? {} : { url: first.settings['url'] }),
-    },
-    royaltyRecipient,
-    payees,
-  }
+/** What a shop may ask for once all are open. */
+function offerToShops(ports: ShopPorts, shops: readonly Shop[], routes: readonly RouteDeclaration[]): void {
+  ports.offer(
+    saleHooks,
+    shops.flatMap((shop) => shop.saleHooks ?? []),
+  )
+  const announced = () => Object.assign({}, ...shops.map((shop) => shop.announces?.() ?? {}))
+  for (const shop of shops) shop.onRoutes?.(routes, announced)
 }
 
-/** Every route of the node, and the app that serves them. */
-function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
-  const { config, options, ports, infrastructure, origins, shops, payees } = opened
+function openApp(opened: Opened, till: OpenedGate, registry: Registry, localPort: number): HttpApp {
+  const { config, ports, infrastructure, origins, shops } = opened
   const { clock, ids, log, metrics } = ports
-  const routes: RouteDeclaration[] = []
-  const { contactEmail, contentLicense } = config
-  const site = nodeSite({ ...origins, contactEmail, contentLicense })
-  routes.push(
-    ...discoveryRoutes({
-      site,
-      routes: () => routes,
-      networks: infrastructure.networks,
-      keyring: infrastructure.keyring,
-      clock,
-      facts: nodeFacts(config, payees),
-      ...shops.flatMap(({ page }) => page ?? []).map((page) => ({ page }))[0],
-      ...(config.mode === 'demo' ? { demo: () => demoObject(config, infrastructure.devnets, shops) } : {}),
-    }),
-    ...mcpRoutes({
-      ...{ site, mpp: config.mpp, routes: () => routes, handle: (request) => app.handle(request) },
-      prompts: shops.flatMap((shop) => shop.prompts ?? []),
-    }),
-    ...opsRoutes({
-      checks: readinessChecks(infrastructure, till, shops),
-      routes: () => routes,
-      metrics,
-      metricsPublic: config.metricsPublic,
-      clock,
-    }),
-    ...errorRoutes,
-    ...shops.flatMap((shop) => shop.routes),
-  )
-  routes.splice(0, routes.length, ...settleNextHops(routes))
-  const announced = () => Object.assign({}, ...shops.map((shop) => shop.announces?.() ?? {})) as Announcements
-  for (const shop of shops) shop.onRoutes?.(routes, announced)
   // Only a demo has any: elsewhere nothing is called on the way of a request.
   const listening = shops.flatMap(({ onAnswered }) => onAnswered ?? [])
-  const app: HttpApp = createHttpApp({
-    routes,
+  const app = createHttpApp({
+    registry,
     gate: till.gate,
     signer: createResponseSigner(infrastructure.keyring, { clock }),
     config: {
@@ -363,8 +313,6 @@ function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
       refusal: () => whilePaused(till.pauses.latest()?.get('sales')),
     },
     probe: () => infrastructure.store.database.query('select'),
-    discoveryBlock: (route) => bazaarExtension(route),
-    trustExamples: options.trustExamples ?? false,
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)
     },

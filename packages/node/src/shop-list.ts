@@ -18,14 +18,14 @@ import { sourcesShop } from './shops/sources/index.ts'
 import { subscriptionsShop } from './shops/subscriptions/index.ts'
 import { tokensShop } from './shops/tokens/index.ts'
 
-/** One line a shop, in the order they open: taking out the line and the folder leaves a node that still works. */
+/** One line a shop, in the order they open, so that a shop may import those above it: taking out the line and the folder leaves a node that still works. */
 export const shopList: readonly ShopDeclaration[] = [
   accountShop,
   sandboxShop,
   notificationsShop,
   tokensShop,
-  matrixShop,
   subscriptionsShop,
+  matrixShop,
   rewardsShop,
   meshShop,
   logFace,

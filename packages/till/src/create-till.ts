@@ -2,12 +2,11 @@ import {
   createJwsPort,
   type Infrastructure,
   instancePayees,
-  type OpenedFacilitator,
-  type OpenedGate,
-  openFacilitator,
+  openCustody,
   openGate,
   openInfrastructure,
   openPayouts,
+  openSettlement,
   openTillStore,
   type Ports,
   type ReadinessCheck,
@@ -72,32 +71,27 @@ async function compose(
   const infrastructure = await openInfrastructure({ ...settings, payeesHint }, ports, store, stops, intercept)
   const composition = { ports, infrastructure, stops }
   const parts = [events.part, ...(options.parts ?? [])]
-  let opened: OpenedFacilitator | undefined
   const selling = openSelling(settings, options, ports, infrastructure)
-  const gate: OpenedGate = await openGate(
+  const { screeningList } = options
+  const settlement = await openSettlement({ ...settings, screeningList }, composition, intercept)
+  const gate = await openGate(
     {
       ...gateSettings(options, settings, ports, infrastructure),
       docsOrigin: selling.docsOrigin,
       parts,
       routeOf: selling.routeOf,
-      ...(options.channels === undefined ? {} : { channels: options.channels }),
-      channelWallets: () => opened?.local?.senders ?? [],
-      openFacilitator: async (owner) => {
-        opened = await openFacilitator(settings, composition, owner)
-        return intercept.facilitator?.(opened.facilitator) ?? opened.facilitator
-      },
+      channels: options.channels,
     },
     composition,
+    settlement,
   )
-  const payouts = openPayouts(settings, composition, gate, parts, opened?.local?.senders)
+  const payouts = openPayouts(openCustody(settings, composition, settlement), parts)
   await prepareDue(store.database, payouts.purposes, payouts.policy)
-  const recoverWallets = opened?.local?.recoverWallets
   const { retention } = settings
   const work = {
     ...{ parts, routeOf: selling.routeOf, routePatienceMs, payouts, retention },
     // Often enough for those who sell only while it runs.
     recoverIdleMs: settings.jobsMsMax / 3,
-    ...(recoverWallets ? { recoverWallets } : {}),
   }
   const rounds = {
     ports,
@@ -155,7 +149,6 @@ const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports
   statusUrl: (paymentId: string) => `${settings.origin}${tillPaths.payments}/${paymentId}`,
   answerUrl: (paymentId: string) => `${settings.origin}${tillPaths.payments}/${paymentId}/answer`,
   payToExclusive: options.payToExclusive === true,
-  screeningList: options.screeningList,
   jws: createJwsPort(infrastructure.keyring, [new URL(settings.origin).host], ports.clock),
   mpp: options.mpp !== false,
   limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },

@@ -1,4 +1,4 @@
-import { createJwsPort, type Stops } from '@assay/till/compose'
+import { type Custody, createJwsPort, type OpenedSettlement, type Stops } from '@assay/till/compose'
 import type { Payees } from '@assay/till/internal'
 import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '@assay/till/proofs'
 
@@ -24,7 +24,8 @@ export async function shopContext(
   infrastructure: Infrastructure,
   origins: Origins,
   payees: Payees,
-  payouts: ShopContext['payouts'] = () => undefined,
+  { screening }: Pick<OpenedSettlement, 'screening'>,
+  custody: Custody | undefined,
 ): Promise<ShopContext> {
   const [base] = infrastructure.networks
   if (!base) throw new Error('a network is needed')
@@ -40,7 +41,8 @@ export async function shopContext(
     home: config.home,
     cacheFolder: config.home,
     payees,
-    payouts,
+    custody,
+    screening,
     ports: createShopPorts(),
     database: infrastructure.store.database,
     keyring: infrastructure.keyring,

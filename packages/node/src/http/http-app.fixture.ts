@@ -12,6 +12,7 @@ import { jsonAnswer, type PlainRequest, type PlainResponse, tooLarge } from '@as
 import type { ResponseSigner, ResponseToSign } from '@assay/till/signing'
 import { z } from 'zod'
 import { createHttpApp, type HttpApp, type HttpAppDeps } from './http-app.ts'
+import { createRegistry } from './registry.ts'
 import { defineRoute, type RouteDeclaration } from './route.ts'
 
 export const wallet = '0x1111111111111111111111111111111111111111'
@@ -145,11 +146,16 @@ export function fixtureRoutes(): RouteDeclaration[] {
 
 export type TestApp = HttpApp & { gate: ReturnType<typeof fakeGate>; signer: ReturnType<typeof fakeSigner> }
 
-export function testApp(given: Partial<HttpAppDeps> = {}, clock: Clock = systemClock): TestApp {
+type TestAppDeps = HttpAppDeps & { routes: readonly RouteDeclaration[] }
+
+export function testApp(
+  { routes = fixtureRoutes(), ...given }: Partial<TestAppDeps> = {},
+  clock: Clock = systemClock,
+): TestApp {
   const gate = fakeGate()
   const signer = fakeSigner()
   const app = createHttpApp({
-    routes: fixtureRoutes(),
+    registry: createRegistry(routes),
     gate,
     signer,
     clock,

@@ -1,4 +1,3 @@
-import type { Json } from '@assay/protocol/canonical-json'
 import type { Attribution, Gate } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
@@ -13,9 +12,8 @@ import { type Handled, handleRequest, type Passage, type Readiness } from './han
 import { createSummaryReader } from './hot-key.ts'
 import { createLimiter, demoLimits, type LimitConfig, productionLimits } from './limits.ts'
 import { createLoad, defaultLoad, type LoadConfig } from './load.ts'
-import { createRegistry, type Registry } from './registry.ts'
+import type { Registry } from './registry.ts'
 import { createNodeResponder, type Exchange } from './respond.ts'
-import type { RouteDeclaration } from './route.ts'
 import { type Listener, type ListenOptions, openListener } from './server.ts'
 import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts'
 import { createTurnBatcher } from './turn-batcher.ts'
@@ -39,7 +37,7 @@ export type HttpAppConfig = {
 }
 
 export type HttpAppDeps = {
-  routes: readonly RouteDeclaration[]
+  registry: Registry
   gate: Gate
   signer: ResponseSigner
   config: HttpAppConfig
@@ -50,10 +48,6 @@ export type HttpAppDeps = {
   readiness: Readiness
   /** Answers as soon as the database has time for a request. */
   probe?(): Promise<unknown>
-  /** Bazaar block of a paid route's 402. */
-  discoveryBlock?: (route: RouteDeclaration) => Json | undefined
-  /** Leaves examples unchecked: a start would make every schema of every route for it. */
-  trustExamples?: boolean
   attributed?(attribution: Attribution): void
   /** Called for every request that was not answered from memory. */
   answered?(): void
@@ -62,7 +56,6 @@ export type HttpAppDeps = {
 }
 
 export type HttpApp = {
-  registry: Registry
   handle(request: PlainRequest): Promise<PlainResponse>
   /** The answer to an identical request of the last seconds, when it may be given again. */
   shared: SharedAnswers['find']
@@ -76,10 +69,9 @@ export type HttpApp = {
 const defaultHotBytes = 16 * 1024 * 1024
 
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
-  const { config, clock, log, metrics, readiness } = deps
+  const { config, registry, clock, log, metrics, readiness } = deps
   const authorities = createAuthorities(config)
   const limiter = createLimiter(clock, { ...(config.demo ? demoLimits : productionLimits), ...config.limits })
-  const registry = createRegistry(deps.routes, deps.discoveryBlock, deps.trustExamples)
   const responder = openResponder(deps, authorities.baseOrigin, limiter.policyHeader)
   const load = createLoad({ ...defaultLoad, ...config.load }, { clock, ...(deps.probe ? { probe: deps.probe } : {}) })
   const steps = {
@@ -128,7 +120,6 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   }
 
   return {
-    registry,
     shared: shared.find,
     handle,
     refuse,

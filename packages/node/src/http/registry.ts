@@ -1,4 +1,5 @@
 import type { Json } from '@assay/protocol/canonical-json'
+import type { PaidRoute } from '@assay/till/internal'
 import { createPathTree, type PaidEntry, type PathMatch, paidEntryOf, representationsOf } from '@assay/till/selling'
 import { findRouteFaults } from './check-routes.ts'
 import { type MadeHop, madeHopOf, type NextHop, nextHopOf } from './next-hop.ts'
@@ -26,6 +27,8 @@ export type RouteMatch =
 export type Registry = {
   routes: readonly RegisteredRoute[]
   match(method: string, path: string): RouteMatch
+  /** Undefined where no paid route has this id. */
+  paid(id: string): PaidRoute | undefined
 }
 
 export class RouteDeclarationError extends Error {
@@ -37,7 +40,10 @@ export class RouteDeclarationError extends Error {
   }
 }
 
-/** `discoveryBlock` makes the Bazaar part of a paid route's 402; the till itself knows nothing of discovery. */
+/**
+ * `discoveryBlock` makes the Bazaar part of a paid route's 402; the till itself knows nothing of discovery. `trustExamples`
+ * leaves examples unchecked: a start would make every schema of every route for it.
+ */
 export function createRegistry(
   declarations: readonly RouteDeclaration[],
   discoveryBlock?: (route: RouteDeclaration) => Json | undefined,
@@ -55,8 +61,10 @@ export function createRegistry(
     return { ...registered, madeHop, nextHop: () => before ?? '/' }
   })
   for (const route of routes) tree.add(route.declaration.path, route.declaration.method, route)
+  const paid = new Map(routes.map((route) => [route.declaration.id, route.paid?.route]))
   return {
     routes,
+    paid: (id) => paid.get(id),
     match: (method, path) => {
       const found = tree.find(path)
       if (!found) return { kind: 'unknown_path' }

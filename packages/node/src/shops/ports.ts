@@ -1,7 +1,7 @@
 import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import type { Sale } from '@assay/till'
+import type { Sale, SaleHook } from '@assay/till'
 import type { LedgerLine } from '@assay/till/ledger'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { Unavailable } from '../http/index.ts'
@@ -10,6 +10,9 @@ import type { PeerLogs } from '../tlog/peers/index.ts'
 import { shopPort } from './shop-ports.ts'
 
 // What shops offer each other, by meaning: the shop that offers a thing and those that use it stay unknown to each other.
+
+/** Offered by the node, once all shops are open: what learns of a sale, for what is sold past the gate. */
+export const saleHooks = shopPort<readonly SaleHook[]>('sale_hooks')
 
 /** Wallets funded by one party share a cluster; a wallet never seen is its own. */
 export type RelatedParties = (sql: Sql, wallets: readonly Address[]) => Promise<ReadonlyMap<Address, string>>
@@ -100,6 +103,10 @@ export type CreatorShares = (
   shares: readonly { domain: string; registrable: string; page: string; micro: Micro }[],
 ) => Promise<LedgerLine[]>
 export const creatorShares = shopPort<CreatorShares>('creator_shares')
+
+/** The text that a page had when a query offered it; undefined when that query did not, or is forgotten by now. */
+export type FindMatched = (queryId: string, url: string) => Promise<{ textSha256: Uint8Array } | undefined>
+export const matchedPages = shopPort<FindMatched>('matched_pages')
 
 /** Wallets that earn from having brought the payer of `id`, as SQL. */
 export const saleReferrers = shopPort<{ walletsSql(id: string): string }>('sale_referrers')

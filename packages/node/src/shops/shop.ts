@@ -1,14 +1,12 @@
 import type { Json } from '@assay/protocol/canonical-json'
-import type { SaleHook } from '@assay/till'
 import type { ChainPort, Network, Rpc, RpcEndpoint } from '@assay/till/chain'
-import type { SalePart } from '@assay/till/compose'
+import type { Custody, OpenedSettlement, SalePart } from '@assay/till/compose'
 import type { Attribution, JwsPort, Payees } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Rng } from '@assay/till/kernel/random'
-import type { PayoutDeps } from '@assay/till/payouts'
 import type { ProofDeps } from '@assay/till/proofs'
 import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
@@ -36,12 +34,10 @@ export type ShopContext = {
   /** Where this process keeps what it can make again; processes of one data folder have one each. */
   cacheFolder: string
   payees: Payees
-  /** How money leaves custody, once the till is open; undefined in a process that does no jobs. */
-  payouts(): PayoutDeps | undefined
-  /** Who must not be sold to, once the till is open: for what is paid from credit past the gate. */
-  screening?(): PayoutDeps['screening']
-  /** What learns of a sale, once all shops are open: for what is sold past the gate. */
-  saleHooks?(): readonly SaleHook[]
+  /** How money leaves custody; undefined in a process that does no jobs. */
+  custody: Custody | undefined
+  /** Who must not be sold to: for what is paid from credit past the gate. */
+  screening: OpenedSettlement['screening']
   /** What shops offer each other. */
   ports: ShopPorts
   database: Database

@@ -33,7 +33,6 @@ export type JobSettings = {
   routeOf(routeId: string): PaidRoute | undefined
   /** See RecoverDeps. */
   routePatienceMs?: number
-  recoverWallets?(): Promise<void>
   /** Recovery runs at least this often; see `idleMs` of a job. */
   recoverIdleMs?: number
   payouts: PayoutDeps
@@ -112,7 +111,7 @@ export function tillJobs(
     job('facilitators.expire', 3_600_000, () => deleteHolders(database, clock.nowMs())),
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
-    ...(settings.recoverWallets ? [job('wallets.recover', 10_000, settings.recoverWallets)] : []),
+    ...(till.local ? [job('wallets.recover', 10_000, till.local.recoverWallets)] : []),
     ...(till.channels?.jobs() ?? []),
     ...parts.flatMap((part) => part.jobs ?? []),
   ]

@@ -1,5 +1,4 @@
 import type { ChainPort } from '../chain/index.ts'
-import type { SettlementWallets } from '../chain/wallet/index.ts'
 import {
   type ChannelPolicy,
   type Channels,
@@ -7,16 +6,9 @@ import {
   defaultChannelPolicy,
   usedNetworks,
 } from '../schemes/batch-settlement/index.ts'
-import type { Screening } from '../screening/index.ts'
 import type { Composition } from './open-infrastructure.ts'
+import type { OpenedSettlement } from './open-settlement.ts'
 import type { Ports } from './parts.ts'
-
-export type ChannelSettings = {
-  /** Limits that differ from the usual ones. Absent: nothing new is sold through payment channels. */
-  channels?: Partial<ChannelPolicy>
-  /** Wallets of ours, known once the facilitators are open. */
-  channelWallets?(): readonly SettlementWallets[]
-}
 
 /** A chain that cannot be read does not hold up the start: channels are sold on it after the next one. */
 const pollMs = 3_000
@@ -33,13 +25,13 @@ async function isDeployed({ channels }: ChainPort, { clock }: Pick<Ports, 'clock
 
 /** Payment channels, on chains that have their contract and a wallet of ours that claims. */
 export async function openChannels(
-  { channels, channelWallets }: ChannelSettings,
+  channels: Partial<ChannelPolicy> | undefined,
   { ports, infrastructure, stops }: Composition,
-  { settleMs, screening }: { settleMs: number; screening: Screening },
+  { settleMs, screening, local }: OpenedSettlement & { settleMs: number },
 ): Promise<Channels | undefined> {
   const { database } = infrastructure.store
   const used = await usedNetworks(database)
-  const wallets = new Map((channelWallets?.() ?? []).map((one) => [one.network, one]))
+  const wallets = new Map((local?.senders ?? []).map((one) => [one.network, one]))
   const found = await Promise.all(
     [...infrastructure.chains].map(async ([network, chain]) => {
       // A further dollar is in neither: channels are of USDC.

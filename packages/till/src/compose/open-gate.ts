@@ -6,7 +6,6 @@ import { createOffers, type JwsPort } from '../contract/offers.ts'
 import type { Gate, PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import type { Scheme, Schemes } from '../contract/scheme.ts'
 import { type Payees, termsFor } from '../contract/terms.ts'
-import { recordRefusedPayers } from '../facilitators/index.ts'
 import { createClaims } from '../gate/claims.ts'
 import { creditPayment, failPosted } from '../gate/credit-payment.ts'
 import { createDeferredTransitions } from '../gate/deferred-transitions.ts'
@@ -16,41 +15,33 @@ import { createFinishSales, type FinishSales } from '../gate/finish-sale.ts'
 import { createGate } from '../gate/gate.ts'
 import { defaultGateLimits, type GateLimits } from '../gate/gate-deps.ts'
 import { createLosses, defaultLossLimits } from '../gate/losses.ts'
-import { type Owner, registerOwner } from '../gate/owner.ts'
+import type { Owner } from '../gate/owner.ts'
 import { type OwnAddresses, recordOwnAddresses } from '../recovery/own-addresses.ts'
-import { findDeadOwners } from '../recovery/recover.ts'
-import type { Channels } from '../schemes/batch-settlement/index.ts'
+import type { ChannelPolicy, Channels } from '../schemes/batch-settlement/index.ts'
 import { createChallenges } from '../schemes/challenge.ts'
 import { createSchemes } from '../schemes/create-schemes.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
 import { whereDeployed } from '../schemes/permit2/deployed.ts'
 import { createExactPermit2Scheme, createUptoScheme } from '../schemes/permit2/index.ts'
-import type { Screening } from '../screening/index.ts'
 import { openChallengeSecrets } from '../signing/index.ts'
-import { detectRestore } from '../store/detect-restore.ts'
-import { createPauseReader, type PauseReader } from '../store/pauses.ts'
-import { type ChannelSettings, openChannels } from './open-channels.ts'
+import { openChannels } from './open-channels.ts'
 import type { Composition } from './open-infrastructure.ts'
-import { openScreening } from './open-screening.ts'
+import type { OpenedSettlement } from './open-settlement.ts'
 import type { Ports, SalePart } from './parts.ts'
 
-export type OpenedGate = {
+export type OpenedGate = OpenedSettlement & {
   gate: Gate
   schemes: Schemes
   channels: Channels | undefined
-  owner: Owner
-  facilitator: Facilitator
   finishSales: FinishSales
   exposure: Exposure
   ownAddresses: OwnAddresses
-  pauses: PauseReader
-  screening: Screening
   /** May be added to until something is sold. */
   entitlements: EntitlementPort[]
   limits: GateLimits
 }
 
-export type GateSettings = ChannelSettings & {
+export type GateSettings = {
   serviceName: string
   /** Where the `type` of a problem resolves. */
   docsOrigin: string
@@ -60,8 +51,6 @@ export type GateSettings = ChannelSettings & {
   /** Nobody else is paid at these addresses, so money that no claim explains may be credited by itself. */
   payToExclusive: boolean
   exposureCapMicro: Micro
-  /** A file with addresses that are not served. */
-  screeningList: string | undefined
   jws: JwsPort
   parts: readonly SalePart[]
   /** Beside `exact`, in the order of `accepts`. */
@@ -69,14 +58,19 @@ export type GateSettings = ChannelSettings & {
   /** False where the Payment authentication scheme is not offered. */
   mpp?: boolean
   limits?: GateLimits
+  /** Limits that differ from the usual ones. Absent: nothing new is sold through payment channels. */
+  channels?: Partial<ChannelPolicy> | undefined
   /** True while nothing is sold, beside the pause of sales. */
   refusesSales?(): Promise<boolean>
-  openFacilitator(owner: Owner): Promise<Facilitator>
   routeOf(routeId: string): PaidRoute | undefined
 }
 
 /** The gate and everything it works with. */
-export async function openGate(settings: GateSettings, composition: Composition): Promise<OpenedGate> {
+export async function openGate(
+  settings: GateSettings,
+  composition: Composition,
+  settlement: OpenedSettlement,
+): Promise<OpenedGate> {
   const { ports, infrastructure } = composition
   const { clock, ids, log, metrics } = ports
   const limits = settings.limits ?? defaultGateLimits
@@ -84,9 +78,7 @@ export async function openGate(settings: GateSettings, composition: Composition)
   const { database } = infrastructure.store
   const { jws, parts, payees } = settings
   const entitlements = parts.flatMap((part) => part.entitlements ?? [])
-  const owner = await openOwner(composition)
-  const { screening, refused } = await openScreening(settings.screeningList, composition)
-  const facilitator = recordRefusedPayers(await settings.openFacilitator(owner), refused, log)
+  const { owner, screening, facilitator, pauses } = settlement
   const byName = new Map(assets.map((asset) => [asset.caip2, asset]))
   const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
@@ -98,7 +90,7 @@ export async function openGate(settings: GateSettings, composition: Composition)
   )
   const walletsOn = (network: string) => deployedOn(chainOfAsset(network))
   const sponsorsOn = (network: string) => facilitator.sponsorsApprovals?.(chainOfAsset(network)) ?? false
-  const channels = await openChannels(settings, composition, { ...limits, screening })
+  const channels = await openChannels(settings.channels, composition, { ...settlement, ...limits })
   const schemes = createSchemes(
     [
       createExactScheme(assets),
@@ -108,7 +100,7 @@ export async function openGate(settings: GateSettings, composition: Composition)
     ],
     [...(channels ? [channels.scheme] : []), ...parts.flatMap((part) => part.entitledSchemes ?? [])],
   )
-  const work = await openSaleWork(settings, composition, owner)
+  const work = openSaleWork(settings, composition, owner)
   const own = await recordOwnAddresses(
     database,
     assets.map(({ caip2 }) => caip2),
@@ -133,27 +125,16 @@ export async function openGate(settings: GateSettings, composition: Composition)
     isOurs: own.isOurs,
     losses: createLosses(database, clock, defaultLossLimits),
     ...{ owner, screening, entitlements, limits },
-    salesPaused: async () =>
-      (await work.pauses.read()).get('sales').paused || ((await settings.refusesSales?.()) ?? false),
+    salesPaused: async () => (await pauses.read()).get('sales').paused || ((await settings.refusesSales?.()) ?? false),
     termsOf,
     statusUrl: settings.statusUrl,
     ...(settings.answerUrl === undefined ? {} : { answerUrl: settings.answerUrl }),
   })
-  return { gate, schemes, channels, owner, facilitator, ...work, ownAddresses: own, screening, entitlements, limits }
-}
-
-/** This process as others know it; what processes that died had claimed is nobody's from here on. */
-async function openOwner({ ports: { clock, rng }, infrastructure, stops }: Composition): Promise<Owner> {
-  const { store, restoreDetection } = infrastructure
-  const { database } = store
-  const owner = await registerOwner(database, clock, rng, () => detectRestore(restoreDetection))
-  stops.push(() => owner.release())
-  await findDeadOwners({ database, owner, clock })
-  return owner
+  return { ...settlement, gate, schemes, channels, ...work, ownAddresses: own, entitlements, limits }
 }
 
 /** What goes on beside and after the answer to a buyer. */
-async function openSaleWork(
+function openSaleWork(
   settings: GateSettings,
   { ports: { clock, log }, infrastructure, stops }: Composition,
   owner: Owner,
@@ -164,8 +145,6 @@ async function openSaleWork(
   stops.push(() => deliveries.idle())
   const deferred = createDeferredTransitions({ database, owner, clock, log })
   stops.push(() => deferred.stop())
-  const pauses = await createPauseReader(database, clock)
-  stops.push(() => pauses.stop())
   const saleHooks = settings.parts.flatMap((part) => part.saleHooks ?? [])
   const finishSales = createFinishSales({
     ...{ database, clock, log },
@@ -176,7 +155,7 @@ async function openSaleWork(
     served: restoreDetection.acknowledged.served,
   })
   const exposure = createExposure(database, clock, settings.exposureCapMicro, settings.routeOf)
-  return { deliveries, deferred, pauses, saleHooks, finishSales, exposure }
+  return { deliveries, deferred, saleHooks, finishSales, exposure }
 }
 
 /** A start does not wait long for a facilitator that does not answer. */

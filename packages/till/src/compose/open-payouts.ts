@@ -1,5 +1,5 @@
 import { chainOfAsset } from '@assay/protocol/asset'
-import type { KeySource, SettlementWallets } from '../chain/wallet/index.ts'
+import type { KeySource } from '../chain/wallet/index.ts'
 import type { Payees } from '../contract/terms.ts'
 import type { TransferRow } from '../ledger/index.ts'
 import {
@@ -16,8 +16,8 @@ import {
 } from '../payouts/index.ts'
 import type { ReconcileDeps } from '../recovery/reconcile.ts'
 import { gapUntil, lapseGaps, markReconciled, recordRestore } from '../store/restore.ts'
-import type { OpenedGate } from './open-gate.ts'
 import type { Composition, Infrastructure } from './open-infrastructure.ts'
+import type { OpenedSettlement } from './open-settlement.ts'
 import type { SalePart } from './parts.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 
@@ -39,17 +39,18 @@ const ownPurposes = [
   { purpose: withdrawalPurpose, minimumMicro: 1n },
 ]
 
+/** How money leaves custody, whoever it is owed to. */
+export type Custody = Omit<PayoutDeps, 'purposes' | 'promised'>
+
 /**
- * Paying others: authorizations of the custody wallet, submitted to the chain by the settlement wallets. A chain whose
- * custody key is not configured accrues and pays nothing.
+ * Authorizations of the custody wallet, submitted to the chain by the settlement wallets. A chain whose custody key is not
+ * configured accrues and pays nothing.
  */
-export function openPayouts(
+export function openCustody(
   settings: PayoutSettings,
   composition: Composition,
-  till: Pick<OpenedGate, 'owner' | 'pauses' | 'screening'>,
-  parts: readonly Pick<SalePart, 'payoutPurposes' | 'promises'>[],
-  localWallets: readonly SettlementWallets[] | undefined,
-): PayoutDeps {
+  { owner, pauses, screening, local }: OpenedSettlement,
+): Custody {
   const { ports, infrastructure } = composition
   const keys = settings.custodyKeys.map(createCustodyKey)
   const chains = infrastructure.networks.map((network): PayoutChain => {
@@ -59,10 +60,10 @@ export function openPayouts(
     const key = keys.find(({ address }) => address === settings.payees.custody[network.caip2])
     // Where somebody else settles for us, our own wallets still submit the payouts, if there are any.
     const wallets =
-      localWallets?.find((one) => one.network === network.caip2) ??
+      local?.senders.find((one) => one.network === network.caip2) ??
       (settings.settlerKeys.length === 0
         ? undefined
-        : openSettlementWallets(settings.settlerKeys, composition, network.caip2, till.owner))
+        : openSettlementWallets(settings.settlerKeys, composition, network.caip2, owner))
     return { chain, rpc, ...(key === undefined ? {} : { key }), ...(wallets === undefined ? {} : { wallets }) }
   })
   const all = [...chains, ...furtherDollars(infrastructure, chains)]
@@ -74,17 +75,25 @@ export function openPayouts(
     metrics: ports.metrics,
     policy: settings.payouts,
     chains: all,
-    purposes: [...ownPurposes, ...parts.flatMap((part) => part.payoutPurposes ?? [])],
-    screening: till.screening,
+    screening,
     ...(settings.withdrawals === undefined ? {} : { withdrawals: settings.withdrawals }),
-    promised: async (network) => {
-      let micro = 0n
-      for (const part of parts) micro += (await part.promises?.(network)) ?? 0n
-      return micro
-    },
-    isPaused: async () => (await till.pauses.read()).get('payouts').paused,
+    isPaused: async () => (await pauses.read()).get('payouts').paused,
   }
 }
+
+/** Paying what the till and its parts owe. */
+export const openPayouts = (
+  custody: Custody,
+  parts: readonly Pick<SalePart, 'payoutPurposes' | 'promises'>[],
+): PayoutDeps => ({
+  ...custody,
+  purposes: [...ownPurposes, ...parts.flatMap((part) => part.payoutPurposes ?? [])],
+  promised: async (network) => {
+    let micro = 0n
+    for (const part of parts) micro += (await part.promises?.(network)) ?? 0n
+    return micro
+  },
+})
 
 /** Paid by the same wallets. What has no EIP-3009 cannot be: it accrues, and a person pays it by hand. */
 const furtherDollars = ({ assets, chains }: Infrastructure, places: readonly PayoutChain[]): PayoutChain[] =>

@@ -1,11 +1,11 @@
-import type { OpenedGate } from './open-gate.ts'
 import type { Infrastructure } from './open-infrastructure.ts'
+import type { OpenedSettlement } from './open-settlement.ts'
 import type { ReadinessCheck, SalePart } from './parts.ts'
 
 /** What must work before money is taken. */
 export function readinessChecks(
   infrastructure: Infrastructure,
-  till: OpenedGate,
+  { owner, facilitator, pauses }: OpenedSettlement,
   parts: readonly SalePart[],
 ): ReadinessCheck[] {
   const { database } = infrastructure.store
@@ -14,7 +14,7 @@ export function readinessChecks(
     {
       name: 'database',
       check: async () =>
-        (await database.query(`update payment_owner set started_at = started_at where owner = $1`, [till.owner.id]))
+        (await database.query(`update payment_owner set started_at = started_at where owner = $1`, [owner.id]))
           .rowCount === 1,
     },
     ...infrastructure.networks.map(({ caip2 }) => ({
@@ -25,10 +25,10 @@ export function readinessChecks(
     {
       name: 'facilitator',
       partial: true,
-      check: async (signal: AbortSignal) => (await till.facilitator.supported(signal)).kinds.length > 0,
+      check: async (signal: AbortSignal) => (await facilitator.supported(signal)).kinds.length > 0,
     },
     { name: 'signing key', check: async () => infrastructure.keyring.complete() },
     ...parts.flatMap((part) => (part.readiness ?? []).map((check) => ({ partial: true, ...check }))),
-    { name: 'payments', check: async () => !(await till.pauses.read()).get('sales').paused },
+    { name: 'payments', check: async () => !(await pauses.read()).get('sales').paused },
   ]
 }

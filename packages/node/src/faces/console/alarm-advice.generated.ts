@@ -1,4 +1,4 @@
-// Written by scripts/generate-alarm-advice.mjs from docs/operations.md.
+// Written by test/docs.test.ts from docs/operations.md.
 export const alarmAdvice: Readonly<Record<string, string>> = {
   books_differ:
     '`assay pause sales --reason …` if it grows. Compare `assay ledger entries onchain:…` with the address in an explorer; look at `assay ledger review`. Custody that shrinks without a payout means a stolen key.',

@@ -12,7 +12,7 @@ test('revenue is shown by the shop that a route belongs to, and under the id of 
   const record = (shops: Record<string, string>) =>
     recordRouteShops(
       db.database,
-      Object.entries(shops).map(([id, shop]) => ({ declaration: { id, shop } })),
+      Object.entries(shops).map(([id, shop]) => ({ id, shop })),
     )
   const shown = async () => {
     const nowMs = Date.now()

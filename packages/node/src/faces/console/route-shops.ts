@@ -1,11 +1,12 @@
 import type { Database, Sql } from '@assay/till/store/database'
 
-type Registered = { declaration: { id: string; shop?: string } }
-
 /** Stored in the database: a command that reads revenue there knows no routes. Routes that are gone belong to no shop. */
-export async function recordRouteShops(database: Database, routes: readonly Registered[]): Promise<void> {
+export async function recordRouteShops(
+  database: Database,
+  routes: readonly { id: string; shop?: string }[],
+): Promise<void> {
   const known = routes
-    .flatMap(({ declaration: { id, shop } }) => (shop === undefined ? [] : [{ id, shop }]))
+    .flatMap(({ id, shop }) => (shop === undefined ? [] : [{ id, shop }]))
     // Processes that start together take the rows in one order.
     .sort((a, b) => (a.id < b.id ? -1 : 1))
   await database.query(

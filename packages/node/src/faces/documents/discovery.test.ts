@@ -18,6 +18,7 @@ import {
   type RouteDeclaration,
 } from '../../http/index.ts'
 import { nodeSite } from '../../http/node-site.ts'
+import { createRegistry } from '../../http/registry.ts'
 import { licenseText } from './license-text.ts'
 import { discoveryRoutes } from './routes.ts'
 
@@ -91,7 +92,7 @@ function openApp(demo?: () => unknown): HttpApp {
     }),
   )
   return createHttpApp({
-    routes,
+    registry: createRegistry(routes, bazaarExtension),
     gate: {
       challenge: () => ({ paymentRequired: 'e30=', body: '{}' }),
       pass: () => Promise.reject(new Error('unpaid')),
@@ -103,7 +104,6 @@ function openApp(demo?: () => unknown): HttpApp {
     log: silentLog,
     metrics: silentMetrics,
     readiness: { refusal: () => undefined },
-    discoveryBlock: bazaarExtension,
   })
 }
 

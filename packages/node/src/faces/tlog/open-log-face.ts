@@ -123,7 +123,7 @@ function logJobs(context: ShopContext, anchorMs: number, work: LogWork): NonNull
   const confirmSoon = eachPowerOfTwo(compare)
   const anchor = async () => {
     if (await guard.stop()) return
-    for (const { chain, rpc, wallets } of context.payouts()?.chains ?? [])
+    for (const { chain, rpc, wallets } of context.custody?.chains ?? [])
       if (wallets && chain.network.caip2 === base.caip2)
         await anchorCheckpoint({ database, clock, log, tree }, { network: chain.network, chain, rpc, wallets })
   }

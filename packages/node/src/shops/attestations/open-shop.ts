@@ -2,10 +2,17 @@ import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { royaltyBps } from '../../http/index.ts'
 import { notifications } from '../../notifications/index.ts'
-import { findMatched, matchMigrations } from '../match/index.ts'
-import { creatorShares, type OpenedLog, ownCitations, relatedParties, saleShares, transparencyLog } from '../ports.ts'
+import {
+  creatorShares,
+  matchedPages,
+  type OpenedLog,
+  ownCitations,
+  relatedParties,
+  saleShares,
+  transparencyLog,
+} from '../ports.ts'
 import { declareShop, type OpenShop, type Shop, type ShopContext } from '../shop.ts'
-import { createMayRead, type SourceDeps, sourcesPort } from '../sources/index.ts'
+import { createMayRead, type SourceDeps, sourcesMigrations, sourcesPort } from '../sources/index.ts'
 import { aggregateAttestations } from './attest/aggregate-attestations.ts'
 import { termsIn } from './attest/attest-price.ts'
 import { createCitationAttester } from './attest/attester.ts'
@@ -39,7 +46,7 @@ export type AttestationsShopOptions = {
   royalty: { recipient: Address; licence: string }
 }
 
-export const attestationsMigrations = [...matchMigrations, new URL('./migrations/', import.meta.url)]
+export const attestationsMigrations = [sourcesMigrations, new URL('./migrations/', import.meta.url)]
 
 export const attestationsShop = declareShop({
   name: 'attestations',
@@ -84,7 +91,7 @@ async function openAttestations(
     settings: settings.creators,
     challengeMs: settings.attest.challengeMs,
     payees: context.payees,
-    payouts: context.payouts,
+    custody: context.custody,
   }
   const networks = context.networks.map((network) => ({
     network,
@@ -178,7 +185,7 @@ function attestDeps(
     network: base.caip2,
     royalty: { ...royalty, bps: royaltyBps },
     settings: settings.attest,
-    findMatched: (queryId, url) => findMatched(database, queryId, url),
+    findMatched: async (queryId, url) => context.ports.find(matchedPages)?.(queryId, url),
     logUnavailable: unavailable,
   }
 }

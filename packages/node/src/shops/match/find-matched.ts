@@ -3,7 +3,6 @@ import { fromHex } from '@assay/till/kernel/bytes'
 import type { Sql } from '@assay/till/store/database'
 import { pageAddress } from '../sources/domain/index.ts'
 
-/** The text that a page had when a query offered it; undefined when that query did not, or is forgotten by now. */
 export async function findMatched(
   sql: Sql,
   queryId: string,

@@ -1,3 +1,2 @@
-export { findMatched } from './find-matched.ts'
 export { matchMigrations, matchShop } from './open-match.ts'
 export { tokenize } from './tokenize.ts'

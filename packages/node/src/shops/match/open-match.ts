@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { readWithin } from '@assay/till/store/database'
 import { createSince, type Since, type Unavailable } from '../../http/index.ts'
-import { creatorShares } from '../ports.ts'
+import { creatorShares, matchedPages } from '../ports.ts'
 import { declareShop, type OpenShop, type ShopContext } from '../shop.ts'
 import { sourcesMigrations } from '../sources/index.ts'
 import { deleteMatches, type MatchDeps } from './answer-match.ts'
 import { watchCoverage } from './coverage.ts'
+import { findMatched } from './find-matched.ts'
 import { type Following, followPages } from './follow-pages.ts'
 import type { MatchEngine } from './match-engine.ts'
 import { matchRoutes } from './match-routes.ts'
@@ -37,6 +38,7 @@ export function openMatchShop(settings: MatchSettings): OpenShop {
     const coverage = await watchCoverage({ ...context, sql: readWithin(context.database, 60_000) })
     const isEmpty = () => held.isEmpty() ?? coverage().pages === 0
     const shares = context.ports.find(creatorShares)
+    context.ports.offer(matchedPages, (queryId, url) => findMatched(context.database, queryId, url))
     const deps: MatchDeps = {
       database: context.database,
       clock: context.clock,

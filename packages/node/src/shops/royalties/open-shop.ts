@@ -54,7 +54,7 @@ function openRoyaltiesShop(recipient: Address, settings: MarketSettings): OpenSh
           name: 'royalties.contract',
           intervalMs: 600_000,
           work: async () => {
-            for (const { chain, rpc, wallets } of context.payouts()?.chains ?? [])
+            for (const { chain, rpc, wallets } of context.custody?.chains ?? [])
               if (wallets && chain.network.caip2 === base.caip2)
                 await ensureDeployed({ clock }, { rpc, wallets }, terms)
           },

@@ -7,6 +7,8 @@ import type { Tx } from '@assay/till/store/database'
 import { readPauses, setPause } from '@assay/till/store/pauses'
 import { recordRestore, recordRestoreAgain } from '@assay/till/store/restore'
 import { afterEach, describe, expect, test } from 'vitest'
+import { saleHooks } from '../ports.ts'
+import { createShopPorts } from '../shop-ports.ts'
 import { revokePeriod } from './grant-period.ts'
 import { periodMs, soldBy } from './policy.ts'
 import { type RenewDeps, renewDue } from './renew.ts'
@@ -157,16 +159,17 @@ test('the hooks of a sale run for a renewal and for an upgrade, in their transac
   const { wallet, on } = await subscriber({ credit: price + policy.priceMicro.vip })
   await on()
   const seen: Sale[] = []
-  const hooked = (fails: boolean): RenewDeps => ({
-    ...world.deps,
-    saleHooks: () => [
+  const hooked = (fails: boolean): RenewDeps => {
+    const ports = createShopPorts()
+    ports.offer(saleHooks, [
       async (_tx, sales, unposted) => {
         expect(unposted).toHaveLength(1)
         if (fails) throw new Error('a hook failed')
         seen.push(...sales)
       },
-    ],
-  })
+    ])
+    return { ...world.deps, ports }
+  }
   world.nowMs = startMs + periodMs - dayMs
   expect(await renewDue(hooked(true))).toBe(0)
   expect(await world.credit.balance(wallet)).toBe(price + policy.priceMicro.vip)

@@ -310,9 +310,9 @@ test('a wallet that nothing is sold to pays for nothing: no renewal is drawn, an
   await on()
   const listed = {
     ...world.deps,
-    screening: () => ({
+    screening: {
       find: async (account: Address) => (account === wallet ? { source: 'list', reason: 'sanctioned' } : undefined),
-    }),
+    },
   }
   const asked = { wallet, networks: [network], priceMaxMicro: policy.priceMicro.vip }
   await expect(upgrade(listed, asked)).rejects.toMatchObject({ code: 'payer_refused' })

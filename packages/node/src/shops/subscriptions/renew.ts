@@ -6,6 +6,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
 import type { Unavailable } from '../../http/index.ts'
+import { saleHooks } from '../ports.ts'
 import type { ShopContext } from '../shop.ts'
 import { countAgain, grantPeriod } from './grant-period.ts'
 import { pauseAfterRestore } from './pause-after-restore.ts'
@@ -16,7 +17,7 @@ import { activePurchases, findSubscription, lockWallet, type Subscription } from
 
 export type RenewDeps = Pick<
   ShopContext,
-  'database' | 'clock' | 'ids' | 'log' | 'payees' | 'base' | 'networks' | 'screening' | 'saleHooks'
+  'database' | 'clock' | 'ids' | 'log' | 'payees' | 'base' | 'networks' | 'screening' | 'ports'
 > & {
   policy: SubscriptionPolicy
   tokens: TokenMaker
@@ -116,8 +117,7 @@ export async function renewDue(deps: RenewDeps): Promise<number> {
 }
 
 /** Asked before a transaction begins: it may read the database by another connection. */
-export const screened = async ({ screening }: Pick<RenewDeps, 'screening'>, wallet: Address) =>
-  screening?.()?.find(wallet)
+export const screened = ({ screening }: Pick<RenewDeps, 'screening'>, wallet: Address) => screening.find(wallet)
 
 /** Draw, posting and period in one transaction, under the lock that cancelling, pausing and buying take too. */
 async function renewOne(deps: RenewDeps, tx: Tx, wallet: Address, product: Product, refused?: string) {
@@ -179,7 +179,7 @@ async function payFor(
     // One draw for each end of a period, whatever runs twice.
     key: `renewal ${product} ${known.untilMs}`,
     mandateId,
-    hooks: deps.saleHooks?.() ?? [],
+    hooks: deps.ports.find(saleHooks) ?? [],
   })
   // It was drawn for this end before, and refunded since.
   if (drawn.status === 'refused') return drawn.why === 'named' ? 'refunded' : drawn.why

@@ -8,6 +8,7 @@ import { createTokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll } from 'vitest'
+import { createShopPorts } from '../shop-ports.ts'
 import { grantPeriod } from './grant-period.ts'
 import { parseSubscriptionPolicy, type Tier } from './policy.ts'
 import { type RenewDeps, turnOn } from './renew.ts'
@@ -65,6 +66,8 @@ export function useRenewals() {
       payees: { pay_to: { [network]: delegate }, custody: {} },
       base: { caip2: network } as RenewDeps['base'],
       networks: [{ caip2: network }] as unknown as RenewDeps['networks'],
+      screening: { find: async () => undefined },
+      ports: createShopPorts(),
       unavailable: () => undefined,
       streamUnavailable: () => undefined,
     }

@@ -3,6 +3,7 @@ import type { Micro } from '@assay/protocol/money'
 import { drawCredit } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Tx } from '@assay/till/store/database'
+import { saleHooks } from '../ports.ts'
 import { countAgain, grantPeriod } from './grant-period.ts'
 import { periodMs, type SubscriptionPolicy, soldBy } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
@@ -54,7 +55,7 @@ async function upgradeIn(deps: RenewDeps, tx: Tx, asked: Asked): Promise<Upgrade
   const draw = {
     ...{ id, account: wallet, networks, amountMicro: priceMicro, route: soldBy('vip') },
     key: `upgrade ${known.fromMs} ${known.untilMs}`,
-    hooks: deps.saleHooks?.() ?? [],
+    hooks: deps.ports.find(saleHooks) ?? [],
   }
   const free = { status: 'taken', network: networks[0] ?? deps.base.caip2 } as const
   const drawn = priceMicro === 0n ? free : await drawCredit(tx, nowMs, draw)

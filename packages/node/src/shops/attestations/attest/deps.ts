@@ -6,6 +6,7 @@ import type { ProofDeps } from '@assay/till/proofs'
 import type { Database } from '@assay/till/store/database'
 import type { Outbound } from '../../../outbound/index.ts'
 import type { TransparencyLog } from '../../../tlog/index.ts'
+import type { FindMatched } from '../../ports.ts'
 import type { DomainRules } from '../../sources/domain/index.ts'
 import type { ReadTerms } from './attest-price.ts'
 import type { CitationAttester } from './attester.ts'
@@ -23,9 +24,6 @@ export type AttestSettings = {
   /** How long a suspicious share is held. */
   challengeMs: number
 }
-
-/** The page a query matched, so that a citation can tell whether it changed since. */
-export type FindMatched = (queryId: string, url: string) => Promise<{ textSha256: Uint8Array } | undefined>
 
 export type AttestDeps = {
   database: Database

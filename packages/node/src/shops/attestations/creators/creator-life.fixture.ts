@@ -131,6 +131,6 @@ function lifeDeps({ database }: TestDatabase, place: PayoutDeps['chains'][number
     mover: undefined,
     challengeMs: 0,
     payees: { custody: { [caip2]: custody.address } },
-    payouts: () => payouts,
+    custody: payouts,
   } as unknown as CreatorDeps
 }

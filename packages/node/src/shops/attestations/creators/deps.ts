@@ -2,11 +2,12 @@ import type { Address } from '@assay/protocol/address'
 import type { ChainPort, Network, Rpc } from '@assay/till/chain'
 import type { OwnContract } from '@assay/till/chain/own-contract'
 import type { SettlementWallets } from '@assay/till/chain/wallet'
+import type { Custody } from '@assay/till/compose'
 import type { Payees } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
-import type { CustodyKey, PayoutDeps } from '@assay/till/payouts'
+import type { CustodyKey } from '@assay/till/payouts'
 import type { Database } from '@assay/till/store/database'
 import type { CreatorSettings } from '../settings.ts'
 import { type DistributorTerms, distributorFor } from './contracts.ts'
@@ -22,7 +23,7 @@ export type CreatorDeps = {
   payees: Payees
   terms: DistributorTerms
   mover: MoverKey | undefined
-  payouts(): PayoutDeps | undefined
+  custody: Custody | undefined
 }
 
 /** One chain on which creators are paid, and a contract there that pays them. */
@@ -41,12 +42,12 @@ export type CreatorChain = {
 export type OwnChain = CreatorChain & { distributor: OwnContract }
 
 /** Chains where this process can pay: the others accrue. */
-export function creatorChains({ payouts, payees, terms }: CreatorDeps): OwnChain[] {
-  return (payouts()?.chains ?? []).flatMap(({ chain, rpc, key, wallets }) => {
+export function creatorChains({ custody, payees, terms }: CreatorDeps): OwnChain[] {
+  return (custody?.chains ?? []).flatMap(({ chain, rpc, key, wallets }) => {
     const { network } = chain
-    const custody = payees.custody[network.caip2] as Address
+    const treasurer = payees.custody[network.caip2] as Address
     if (!key || !wallets) return []
-    const distributor = distributorFor(network, custody, terms)
-    return [{ network, chain, rpc, key, wallets, distributor, contract: distributor.address, treasurer: custody }]
+    const distributor = distributorFor(network, treasurer, terms)
+    return [{ network, chain, rpc, key, wallets, distributor, contract: distributor.address, treasurer }]
   })
 }

@@ -20,9 +20,8 @@ export async function runCreators(deps: CreatorDeps): Promise<void> {
   await expireWaiting(deps)
   for (const place of creatorChains(deps)) {
     const signed = await guarded(deps, place, () => followChain(deps, place))
-    const payouts = deps.payouts()
-    if (signed === undefined || !payouts || (await payouts.isPaused())) continue
-    if (!(await moneyMayLeave(payouts, place.network.caip2))) continue
+    if (signed === undefined || !deps.custody || (await deps.custody.isPaused())) continue
+    if (!(await moneyMayLeave(deps.custody, place.network.caip2))) continue
     await guarded(deps, place, () => payOut(deps, place))
   }
 }

@@ -1,2 +1,0 @@
-export const target: string
-export function alarmAdvice(operations: string): string
