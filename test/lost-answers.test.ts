@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { paymentRows, spentOnChain } from './harness/invariants.ts'
+import { paymentRows, spentOnChain, statesOf } from './harness/invariants.ts'
 import { buy, echoPath, encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
@@ -108,10 +108,12 @@ test('a client that is gone before the settlement is not charged at all', async 
   const offer = await quote(url)
   const payload = encodePayload(await signPayment(buyer, offer))
   await sendAndHangUp(url, payload, () => new Promise((resolve) => setTimeout(resolve)))
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  const states = (await paymentRows(till))
-    .filter((row) => row.payer === buyer.address.toLowerCase())
-    .map((row) => row.state)
+  // A later request is answered, so the first has arrived.
+  await quote(url)
+  const states = await until('its payment has ended', async () => {
+    const now = await statesOf(till, buyer.address)
+    return now.every((state) => state === 'served' || state === 'released') && now
+  })
   const charged = await spentOnChain(till, 'base', buyer.address)
   // Whether the hang-up was seen in time decides; what must hold is that it was charged only if it was served.
   expect(charged).toBe(states.includes('served') ? 1000n : 0n)
@@ -147,7 +149,7 @@ test('A38: pending for a while answers 503 with a status URL, later 200 for the 
   const identifier = 'pending-purchase-0001'
   const pending = send(target, await signPayment(buyer, offer, { identifier }))
   const second = async () => send(target, await signPayment(buyer, offer, { identifier }))
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await untilState(buyer.address, 'settling')
   const busy = await second()
   expect(busy.status).toBe(503)
   await busy.text()

@@ -21,11 +21,12 @@ import { type CuttingProxy, openCuttingProxy } from './harness/cutting-proxy.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import { postJson } from './harness/post-json.ts'
 import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 let till: TillFixture
 let proxy: CuttingProxy
 let networks: PayableNetwork[]
-/** Set: the next settlement is reported as unknown and carried out a moment later. */
+/** Set: the next settlement is reported as unknown, and executed once that is recorded. */
 let settleLate = false
 
 const lateFacilitator = (facilitator: Facilitator): Facilitator => ({
@@ -33,7 +34,10 @@ const lateFacilitator = (facilitator: Facilitator): Facilitator => ({
   settle: async (payment, signal) => {
     if (!settleLate) return facilitator.settle(payment, signal)
     settleLate = false
-    setTimeout(() => void facilitator.settle(payment, new AbortController().signal).catch(() => {}), 200)
+    const isUnknown = async () => (await paymentRows(till)).some(({ state }) => state === 'unknown')
+    void until('the payment is unknown', isUnknown)
+      .then(() => facilitator.settle(payment, new AbortController().signal))
+      .catch(() => {})
     return { status: 'unknown', reason: 'timeout' }
   },
 })

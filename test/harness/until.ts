@@ -6,7 +6,7 @@ export const pause = (ms: number): Promise<void> => new Promise((resolve) => set
  */
 export async function until<T>(
   what: string,
-  look: () => Promise<T | undefined | false>,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
   { withinMs = 90_000 } = {},
 ): Promise<T> {
   let pauseMs = 25
