@@ -45,7 +45,7 @@ const openSlow: OpenShop = ({ base }) => ({
 
 const till = useTill({ ownShops: 'till', shops: [openSlow] })
 
-test('a client that hangs up before its payment is even looked at is not charged twice for coming back', async () => {
+test('a client that hangs up before its payment is even checked is not charged twice for coming back', async () => {
   const buyer = await till.newBuyer()
   const url = `${till.node.url}/slow`
   const offer = await quote(url)

@@ -7,14 +7,14 @@ import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
 /** A facilitator whose delays and replies can be set. */
-type Mood = { until: Promise<void> | undefined; after: 'truth' | 'throw' | 'unknown' | 'refused' }
+type FacilitatorFault = { until: Promise<void> | undefined; after: 'truth' | 'throw' | 'unknown' | 'refused' }
 
 let url: string
-let mood: Mood
-const moody = (facilitator: Facilitator): Facilitator => ({
+let fault: FacilitatorFault
+const faulty = (facilitator: Facilitator): Facilitator => ({
   ...facilitator,
   settle: async (payment, signal) => {
-    const { until, after } = mood
+    const { until, after } = fault
     await until
     const outcome = await facilitator.settle(payment, signal)
     if (after === 'throw') throw new Error('connection reset')
@@ -24,12 +24,12 @@ const moody = (facilitator: Facilitator): Facilitator => ({
   },
 })
 
-const till = useTill({ ownShops: 'till', intercept: { facilitator: moody } })
+const till = useTill({ ownShops: 'till', intercept: { facilitator: faulty } })
 beforeAll(async () => {
   url = `${till.node.url}${echoPath}`
 })
 beforeEach(() => {
-  mood = { until: undefined, after: 'truth' }
+  fault = { until: undefined, after: 'truth' }
 })
 
 /** Sends a request over a bare socket and breaks the connection when it is time, without reading the answer. */
@@ -68,7 +68,7 @@ test('a client that hangs up while its payment settles pays once: its next try g
   const target = `${url}?message=lost`
   const offer = await quote(target)
   let goOn = () => {}
-  mood.until = new Promise((resolve) => {
+  fault.until = new Promise((resolve) => {
     goOn = resolve
   })
   const header = encodePayload(await signPayment(buyer, offer))
@@ -88,7 +88,7 @@ test('a client that hangs up while its payment settles pays once: its next try g
     code: 'settlement_unknown',
     status_url: expect.stringContaining('/v1/payments/pay_'),
   })
-  mood.until = undefined
+  fault.until = undefined
   goOn()
   await untilState(buyer.address, 'served')
   const retried = await send(target, await signPayment(buyer, offer))
@@ -121,11 +121,11 @@ test('a client that is gone before the settlement is not charged at all', async 
 
 test('A37: a facilitator that breaks after it settled never leads to a second charge', async () => {
   const buyer = await till.newBuyer()
-  mood.after = 'throw'
+  fault.after = 'throw'
   const response = await buy(buyer, `${url}?message=a37`)
   // The chain already shows the transfer, so the answer is given at once.
   expect([200, 503]).toContain(response.status)
-  mood.after = 'truth'
+  fault.after = 'truth'
   if (response.status === 503) {
     await untilState(buyer.address, 'served')
     expect((await buy(buyer, `${url}?message=a37`)).status).toBe(200)
@@ -135,7 +135,7 @@ test('A37: a facilitator that breaks after it settled never leads to a second ch
 
 test('a refusal is no proof: a nonce that was used after our claim counts as paid', async () => {
   const buyer = await till.newBuyer()
-  mood.after = 'refused'
+  fault.after = 'refused'
   expect((await buy(buyer, `${url}?message=refused`)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
 })
@@ -144,7 +144,7 @@ test('A38: pending for a while answers 503 with a status URL, later 200 for the 
   const buyer = await till.newBuyer()
   const target = `${url}?message=pending`
   await till.base.control.holdMining()
-  mood.after = 'unknown'
+  fault.after = 'unknown'
   const offer = await quote(target)
   const identifier = 'pending-purchase-0001'
   const pending = send(target, await signPayment(buyer, offer, { identifier }))
@@ -157,7 +157,7 @@ test('A38: pending for a while answers 503 with a status URL, later 200 for the 
   const first = await pending
   expect([200, 503]).toContain(first.status)
   await untilState(buyer.address, 'served')
-  mood.after = 'truth'
+  fault.after = 'truth'
   const later = await second()
   expect(later.status).toBe(200)
   expect(await later.json()).toMatchObject({ echo: 'pending' })

@@ -60,7 +60,7 @@ afterAll(async () => {
 })
 
 /** Waits are shortened: how long the client would wait is tested where time is a fake. */
-const hurried = { sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 200))) }
+const shortened = { sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 200))) }
 
 function clientOf(account: PrivateKeyAccount, options: Partial<AssayClientOptions> = {}) {
   return createAssayClient({
@@ -68,7 +68,7 @@ function clientOf(account: PrivateKeyAccount, options: Partial<AssayClientOption
     baseUrl: proxy.url,
     maxPerCallUsd: '0.01',
     networks,
-    platform: hurried,
+    platform: shortened,
     ...options,
   })
 }
@@ -208,7 +208,8 @@ test('an answer is kept as evidence that verifies offline and shows every change
     { ...evidence, payment: { ...payment, binding_salt: `0x${'00'.repeat(32)}` as const } },
     { ...evidence, keys: { ...evidence.keys, directory: { keys: [] } } },
   ]
-  for (const [index, bent] of changed.entries()) expect((await verifyEvidence(bent)).ok, `change ${index}`).toBe(false)
+  for (const [index, altered] of changed.entries())
+    expect((await verifyEvidence(altered)).ok, `change ${index}`).toBe(false)
 })
 
 test('signing in at a node gives a session of the account', async () => {
