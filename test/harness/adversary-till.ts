@@ -9,7 +9,7 @@ import { type Devnet, demoAccount } from '../../packages/till/src/devnet/index.t
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createChainRecord, scanTransfers } from './chain-transfers.ts'
-import { checkTransfers, checkTransfersAtRest } from './check-transfers.ts'
+import { checkTransfers, checkTransfersWhenIdle } from './check-transfers.ts'
 import { hostileFacilitator } from './hostile-facilitator.ts'
 import { creditOf, expectSoundBooks } from './invariants.ts'
 import { createTestShop, type TestShop } from './test-shop.ts'
@@ -112,7 +112,7 @@ export async function useAdversaryTill(
     await resumeMining(till)
     await pass(700)
     for (let round = 0; round < 3; round += 1) await work()
-    await checkTransfersAtRest(books)
+    await checkTransfersWhenIdle(books)
     await expectSoundBooks(till)
     await till.close()
   })
