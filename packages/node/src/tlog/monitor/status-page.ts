@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import { growthChart } from './growth-chart.ts'
 import type { LogState } from './types.ts'
@@ -114,9 +115,7 @@ export function age(time: string, nowMs: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
 }
 
-export function escapeHtml(text: string): string {
-  return text.slice(0, 1_000).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-}
+export const escapeHtml = (text: string): string => escapeMarkup(text.slice(0, 1_000))
 
 /** For scripts: everything the monitor knows. */
 export function statusJson(states: readonly LogState[]): string {
