@@ -40,7 +40,7 @@ export type World = {
   rpcCalls(): Promise<{ base: string[]; polygon: string[] }>
   /** Whether the third provider of Base is a block behind. */
   rpcLag(is: boolean): Promise<void>
-  facilitator(mood: 'well' | 'down' | 'hangs' | 'moves_nothing'): Promise<void>
+  facilitator(fault: 'none' | 'down' | 'hangs' | 'moves_nothing'): Promise<void>
   facilitatorSeen(): Promise<{ refused_tokens: number; verified: number; settled: number }>
   publish(open: boolean): Promise<void>
   putFile(host: string, path: string, body: string): Promise<void>
@@ -142,7 +142,7 @@ async function assemble(
       return { base: onBase, polygon: onPolygon }
     },
     rpcLag: (is) => baseChain.ask('lag', is),
-    facilitator: (mood) => facilitator.ask('mood', mood),
+    facilitator: (fault) => facilitator.ask('fault', fault),
     facilitatorSeen: () => facilitator.ask('seen'),
     publish: (open) => web.ask('publish', open),
     putFile: (host, path, body) => web.ask('site', { host, path, body }),

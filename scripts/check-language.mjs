@@ -1,5 +1,6 @@
 // Words that a newcomer has to guess. One term for one thing: the glossary in CONTRIBUTING.md has the terms, this table
-// has the words that they replace. Names in camelCase are read as words, so `forgetIdle` is found by `forget`.
+// has the words that they replace. Names in camelCase and snake_case are read as words, so `forgetIdle` and `forget_idle`
+// are found by `forget`.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -44,7 +45,10 @@ const sentences = [
   [/\bfarewells?\b/, 'closing event', isMetaphor],
   [/\bbreath(s|es?)?\b/, 'yield to the event loop, pulse, same transaction', isMetaphor],
   [/\bearnest\b/, 'production, products', isArchaic],
-  [/\brest until ms\b|\brests_until\b|\bresting\b/, 'paused until, waits until', isMetaphor],
+  [/\brest until ms\b|\brests until\b|\bresting\b/, 'paused until, waits until', isMetaphor],
+  [/\b(bends?|bending|bent|straighten(s|ed)?)\b/, 'alter, fault, repair', isMetaphor],
+  [/\b(leisure(ly)?|temptation|mortal|moods?|moody)\b/, 'slow, crashable, fault', isMetaphor],
+  [/\bcomes? to rest\b/, 'is idle', isMetaphor],
   [/\bmend(s|ed|ing)?\b/, 'repair, fix', isArchaic],
   [/\bdoors?\b/, 'HTTP app, listener', isMetaphor],
   [/\bgrounds?\b/, 'infrastructure', isMetaphor],
@@ -92,7 +96,7 @@ const notRead = [
 ]
 const isText = /\.(ts|tsx|mts|mjs|md|py|sql|css|yml)$/
 
-const asWords = (text) => text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
+const asWords = (text) => text.replace(/([a-z0-9])([A-Z])|_/g, '$1 $2').toLowerCase()
 const anyOf = (rows) => new RegExp(rows.map(([pattern]) => pattern.source).join('|'), 'm')
 const anySentence = anyOf(sentences)
 const anyHost = anyOf(names)
@@ -112,7 +116,7 @@ export function findGuessedWords(line) {
 
 /** Every guessed word in the name and the lines of a file. */
 function checkFile(file) {
-  const named = findGuessedWords(file.replace(/[/-]/g, ' ')).map((one) => ({ ...one, at: file }))
+  const named = findGuessedWords(file.replace(/[/.-]/g, ' ')).map((one) => ({ ...one, at: file }))
   const text = readFileSync(join(root, file), 'utf8')
   if (!anySentence.test(asWords(text)) && !anyHost.test(text)) return named
   const inLine = (line, index) => findGuessedWords(line).map((one) => ({ ...one, at: `${file}:${index + 1}` }))

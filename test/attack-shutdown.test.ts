@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
 import { openTill, quote, send, signPayment } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 test('a node that is stopped finishes the purchases it has begun', async () => {
   const shop = createTestShop()
@@ -17,7 +18,12 @@ test('a node that is stopped finishes the purchases it has begun', async () => {
         ...facilitator,
         settle: async (payment, signal) => {
           settling()
-          await new Promise((resolve) => setTimeout(resolve, 700))
+          await until('the node accepts no further connection', () =>
+            fetch(till.node.url).then(
+              () => false,
+              () => true,
+            ),
+          )
           return facilitator.settle(payment, signal)
         },
       }),

@@ -12,7 +12,7 @@ const shop = createTestShop()
 let aheadMs = 0
 let answer: 'truth' | 'unknown' | 'refused' = 'truth'
 const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs }
-const moody = (facilitator: Facilitator): Facilitator => ({
+const faulty = (facilitator: Facilitator): Facilitator => ({
   ...facilitator,
   settle: async (payment, signal) => {
     if (answer === 'unknown') return { status: 'unknown', reason: 'settlement_pending' }
@@ -21,7 +21,7 @@ const moody = (facilitator: Facilitator): Facilitator => ({
   },
 })
 
-const till = useTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: moody }, clock })
+const till = useTill({ ownShops: 'till', shops: [shop.open], intercept: { facilitator: faulty }, clock })
 afterEach(() => {
   aheadMs = 0
   answer = 'truth'

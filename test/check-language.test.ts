@@ -21,6 +21,8 @@ test.each([
   ['The amount lies outside what the offer states.', 'lies outside'],
   ['/** One look at a log. */', 'one look'],
   ['packages node src http front door.ts', 'door'],
+  ['alter table job add forget_after interval', 'forget'],
+  ['weights = { bend_view: 4 }', 'bend'],
   ['const taken = await takeBackLines(tx, payment)', 'take back'],
 ])('%s has to be guessed', (line, word) => {
   expect(findGuessedWords(line)).toMatchObject([{ word }])

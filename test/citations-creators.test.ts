@@ -17,6 +17,7 @@ const network = 'eip155:8453'
 const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
 const day = 86_400_000
 let aheadMs = 0
+let creatorRounds = 0
 const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs }
 
 const site = createServer((_request, response) => {
@@ -32,6 +33,12 @@ const till = await openTill({
     CITATIONS: '{"root_seconds":1,"root_minimum_usd":"900","wait_days":180,"release_days":7}',
   },
   clock,
+  intercept: {
+    job: (name, round) => async () => {
+      await round()
+      if (name === 'citations.creators') creatorRounds += 1
+    },
+  },
 })
 afterAll(async () => {
   await till.close()
@@ -174,7 +181,8 @@ test('after a proof it is released with a delay; without one it returns to the p
     [wallet],
   )
   await till.db.owner.query(`update source set proven_claim = 'clm_test' where domain = 'later.test'`)
-  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  const roundsBefore = creatorRounds
+  await until('two rounds of the job', async () => creatorRounds >= roundsBefore + 2)
   expect((await show(cited.id)).payouts[0].state).toBe('waiting')
   aheadMs = 8 * day
   await until('released', async () => (await show(cited.id)).payouts[0].state === 'accrued')

@@ -270,31 +270,31 @@ test('a changed or removed field of an evidence file went unnoticed', async () =
   }
 }, 240_000)
 
-test('what was bent afterwards does not verify', async () => {
+test('what was altered afterwards does not verify', async () => {
   const bought = await buyAttestation()
-  const bent = (change: (file: CitationAttestation) => void) => {
+  const altered = (change: (file: CitationAttestation) => void) => {
     const copy = structuredClone(bought)
     change(copy)
     return outcome(copy)
   }
-  expect(await bent((file) => Object.assign(file.record, { title: 'another' }))).toMatchObject({
+  expect(await altered((file) => Object.assign(file.record, { title: 'another' }))).toMatchObject({
     ok: false,
     record: 'failed',
     inclusion: 'failed',
   })
-  expect(await bent((file) => Object.assign(file.attestation.sig.message, { time: '1' }))).toMatchObject({
+  expect(await altered((file) => Object.assign(file.attestation.sig.message, { time: '1' }))).toMatchObject({
     attestation: 'failed',
   })
-  expect(await bent((file) => Object.assign(file.log, { leaf_index: '0' }))).toMatchObject({ inclusion: 'failed' })
+  expect(await altered((file) => Object.assign(file.log, { leaf_index: '0' }))).toMatchObject({ inclusion: 'failed' })
   expect(
-    await bent((file) => Object.assign(file.log, { checkpoint: file.log.checkpoint?.replace(/\n\d+\n/, '\n99\n') })),
+    await altered((file) => Object.assign(file.log, { checkpoint: file.log.checkpoint?.replace(/\n\d+\n/, '\n99\n') })),
   ).toMatchObject({ ok: false })
-  expect(await bent((file) => Object.assign(file.attestation, { signer: buyer.address }))).toMatchObject({
+  expect(await altered((file) => Object.assign(file.attestation, { signer: buyer.address }))).toMatchObject({
     ok: false,
     attestation: 'failed',
     attester: 'failed',
   })
-  expect(await bent((file) => Object.assign(file.log, { keys: [] }))).toMatchObject({ checkpoint: 'failed' })
+  expect(await altered((file) => Object.assign(file.log, { keys: [] }))).toMatchObject({ checkpoint: 'failed' })
 })
 
 test('a witness with its own state signs growth, and nothing else', async () => {

@@ -6,7 +6,7 @@ import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import { trialBalance } from '../packages/till/src/ledger/index.ts'
-import { pause } from './harness/until.ts'
+import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -81,10 +81,8 @@ test('the walk-through of docs/commerce.md works as written, and the books balan
 })
 
 /** "A few seconds later": the first read of the affiliate waits for its payout. */
-async function untilPaid(line: string): Promise<string> {
-  for (let round = 0; ; round += 1) {
+const untilPaid = (line: string): Promise<string> =>
+  until(`the payout is shown: ${line}`, async () => {
     const output = await assay(line)
-    if (!line.includes(' affiliate ') || /0x[0-9a-f]{64}/.test(output) || round > 120) return output
-    await pause(100)
-  }
-}
+    return (!line.includes(' affiliate ') || /0x[0-9a-f]{64}/.test(output)) && (output || ' ')
+  })

@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type EvidenceReport, parseEvidence, signRequest, verifyEvidence } from '../packages/sdk/src/index.ts'
 import { sentence } from '../packages/web/src/ui/format.ts'
-import { chromiumPath, openBrowser, openPage, takePicture, type Visit } from './harness/browser.ts'
+import { chromiumPath, openBrowser, openPage, takeSnapshot, type Visit } from './harness/browser.ts'
 import { injectWallet, serveAt } from './harness/browser-wallet.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { codeBytes, focused, inaccessible, loadedBytes, overflowPx, strangeWallet } from './harness/page-checks.ts'
@@ -137,15 +137,15 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         await go(page, hash)
         await page.getByRole('heading', { level: 1, name: title }).waitFor()
         await settled(page)
-        await takePicture(page, `${name}-light`, true)
+        await takeSnapshot(page, `${name}-light`, true)
         const byDay = await inaccessible(page)
         await page.emulateMedia({ colorScheme: 'dark' })
         await page.waitForFunction(`matchMedia('(prefers-color-scheme: dark)').matches`)
-        await takePicture(page, `${name}-dark`)
+        await takeSnapshot(page, `${name}-dark`)
         // Another theme changes colours and nothing else.
         const byNight = inFull ? await inaccessible(page, ['color-contrast']) : []
         await page.setViewportSize({ width: 360, height: 780 })
-        await takePicture(page, `${name}-phone`)
+        await takeSnapshot(page, `${name}-phone`)
         const onPhone = await inaccessible(page)
         seen.push({ name, complaints: [...complaints], byDay, byNight, onPhone, overflow: await overflowPx(page) })
       }
@@ -181,7 +181,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.evaluate(`location.hash = '#/options'`)
       await page.getByText('Choose a premium to see what it pays.').waitFor()
       expect(await offered.count()).toBe(1)
-      await takePicture(page, 'option-written', true)
+      await takeSnapshot(page, 'option-written', true)
 
       await go(page, '#/wallet')
       const credit = page.getByRole('region', { name: 'Balances' })
@@ -216,7 +216,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await operation.getByText('createAssayClient').first().waitFor()
       expect(complaints).toEqual([])
       expect(new Set(asked)).toEqual(new Set([till.node.url]))
-      await takePicture(page, 'reference', true)
+      await takeSnapshot(page, 'reference', true)
     })
   }, 120_000)
 
@@ -251,7 +251,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await pay(page, page.getByRole('button', { name: /Buy the report/ }))
       await page.getByText('$0.02 settled on Base').waitFor()
       await page.getByText('Receipt verified').waitFor()
-      await takePicture(page, 'report', true)
+      await takeSnapshot(page, 'report', true)
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('button', { name: 'Save the evidence' }).click(),
@@ -265,7 +265,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       ])
       await chooser.setFiles(await download.path())
       await page.getByRole('heading', { name: 'It verifies' }).waitFor()
-      await takePicture(page, 'verified', true)
+      await takeSnapshot(page, 'verified', true)
       await page.getByLabel('Or paste it').fill(evidence.replace('"body_base64": "ey', '"body_base64": "fy'))
       await page.getByRole('button', { name: 'Verify', exact: true }).click()
       await page.getByRole('heading', { name: 'It does not verify' }).waitFor()
@@ -331,7 +331,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByRole('button', { name: 'Pull live with the subscription' }).click()
       const live = page.getByRole('region', { name: 'Live', exact: true })
       await live.getByText('Nothing was charged').waitFor()
-      await takePicture(page, 'matrix-live', true)
+      await takeSnapshot(page, 'matrix-live', true)
       await live.locator('.symbol').first().click()
       const symbol = page.getByRole('dialog').first()
       await symbol
@@ -366,7 +366,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       site.files.set('/.well-known/citation-market.json', proof)
       await page.getByRole('button', { name: 'Sign and look now' }).click()
       await page.getByText('The payout wallet has signed.').waitFor()
-      await takePicture(page, 'registered', true)
+      await takeSnapshot(page, 'registered', true)
       await go(page, '#/sources/mine.test')
       const terms = page.locator('section[aria-labelledby="terms"]')
       await terms.getByText('No rule is set here').waitFor()
@@ -379,7 +379,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await terms.getByRole('button', { name: 'Sign and set' }).click()
       const rule = terms.getByRole('row').filter({ hasText: '/news/' })
       expect((await rule.textContent())?.replace(/[^\w./]/g, '')).toContain('/news/yesyes0.020.1')
-      await takePicture(page, 'creator-terms', true)
+      await takeSnapshot(page, 'creator-terms', true)
       await rule.getByRole('button', { name: 'Remove' }).click()
       await terms.getByText('No rule is set here').waitFor()
       // Refused on purpose above.
@@ -423,7 +423,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       const customers = page.getByRole('region', { name: 'Customers' })
       await customers.getByRole('button', { name: 'Payments', exact: true }).first().click()
       await page.getByRole('region', { name: 'Payments found' }).waitFor()
-      await takePicture(page, 'operator-books', true)
+      await takeSnapshot(page, 'operator-books', true)
       expect(await inaccessible(page)).toEqual([])
       await page.setViewportSize({ width: 390, height: 844 })
       expect(await overflowPx(page)).toBe(0)
@@ -439,7 +439,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         .getByRole('link', { name: /CiteScore of/ })
         .first()
         .waitFor()
-      await takePicture(page, 'results', true)
+      await takeSnapshot(page, 'results', true)
       await page.getByRole('button', { name: 'Copy the quote' }).first().waitFor()
       expect(await page.getByRole('link', { name: 'Open', exact: true }).first().getAttribute('rel')).toContain(
         'noopener',
@@ -447,7 +447,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await pay(page, page.getByRole('button', { name: /^Cite for/ }).first())
       await page.getByRole('link', { name: 'See the attestation' }).click()
       await page.getByRole('heading', { level: 2, name: /^It (verifies|does not verify)/ }).waitFor()
-      await takePicture(page, 'attestation', true)
+      await takeSnapshot(page, 'attestation', true)
       const id = /att_\w+/.exec(page.url())?.[0] ?? ''
       // The log takes a moment to sign a head with it.
       await expect
@@ -492,7 +492,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByRole('heading', { level: 1, name: 'Payment' }).waitFor()
       await page.getByText('Nothing is left to do.').waitFor()
       await settled(page)
-      await takePicture(page, 'payment', true)
+      await takeSnapshot(page, 'payment', true)
       await page.getByText('Is the answer wrong?').click()
       await page.getByLabel('What is wrong with it').fill('None of these pages says who can seize a token.')
       await page.getByRole('button', { name: 'Sign and open a dispute' }).click()
@@ -635,7 +635,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     await page.getByRole('button', { name: 'Sign the mandate' }).click()
     const revoke = page.getByRole('button', { name: /^Revoke the mandate/ })
     await revoke.waitFor()
-    await takePicture(page, 'mandate', true)
+    await takeSnapshot(page, 'mandate', true)
     await revoke.click()
     await revoke.waitFor({ state: 'detached' })
   }

@@ -16,7 +16,7 @@ const paid = soundOf('paid-attestation')
 const alone = soundOf('attestation')
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-/** Files that a careless or hostile tool could write. None is to pass, and none may stop a verifier. */
+/** Files that a faulty or hostile tool could write. None is to pass, and none may stop a verifier. */
 const odd: [string, string][] = [
   ['an address with a user name before the host', paid.replace('"url":"https://', '"url":"https://bank.example@')],
   ['the keys of the log as a text', alone.replace('"keys":[', '"keys":"none","keys_":[')],

@@ -176,8 +176,8 @@ test('demand of thirty agents is published as signed events in order; that of th
   const { keys } = await directory()
   for (const { json } of stream.events) expect(await verifyEvent(json, keys)).toMatchObject({ status: 'verified' })
   const [first] = ticks
-  const bent = (first?.json ?? '').replace(/"demand":\d+/, '"demand":999')
-  expect(await verifyEvent(bent, keys)).toEqual({ status: 'invalid', reason: 'data was changed' })
+  const altered = (first?.json ?? '').replace(/"demand":\d+/, '"demand":999')
+  expect(await verifyEvent(altered, keys)).toEqual({ status: 'invalid', reason: 'data was changed' })
   stream.stop()
 })
 

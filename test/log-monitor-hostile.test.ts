@@ -23,7 +23,7 @@ const signer = (n: number) => 0x40 + n
 async function serve(log: ReturnType<typeof logOf>) {
   const published: { key_statements: unknown[] } = { key_statements: [] }
   const server = await serveLog(log, {
-    bend: (path, response) => {
+    alter: (path, response) => {
       if (path !== '/') return false
       response.writeHead(200).end(JSON.stringify({ origin, keys: [vkeyOf(0)], anchors: [], ...published }))
       return true

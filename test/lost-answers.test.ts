@@ -1,20 +1,20 @@
 import { connect } from 'node:net'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { paymentRows, spentOnChain } from './harness/invariants.ts'
+import { paymentRows, spentOnChain, statesOf } from './harness/invariants.ts'
 import { buy, echoPath, encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
 /** A facilitator whose delays and replies can be set. */
-type Mood = { until: Promise<void> | undefined; after: 'truth' | 'throw' | 'unknown' | 'refused' }
+type FacilitatorFault = { until: Promise<void> | undefined; after: 'truth' | 'throw' | 'unknown' | 'refused' }
 
 let url: string
-let mood: Mood
-const moody = (facilitator: Facilitator): Facilitator => ({
+let fault: FacilitatorFault
+const faulty = (facilitator: Facilitator): Facilitator => ({
   ...facilitator,
   settle: async (payment, signal) => {
-    const { until, after } = mood
+    const { until, after } = fault
     await until
     const outcome = await facilitator.settle(payment, signal)
     if (after === 'throw') throw new Error('connection reset')
@@ -24,12 +24,12 @@ const moody = (facilitator: Facilitator): Facilitator => ({
   },
 })
 
-const till = useTill({ ownShops: 'till', intercept: { facilitator: moody } })
+const till = useTill({ ownShops: 'till', intercept: { facilitator: faulty } })
 beforeAll(async () => {
   url = `${till.node.url}${echoPath}`
 })
 beforeEach(() => {
-  mood = { until: undefined, after: 'truth' }
+  fault = { until: undefined, after: 'truth' }
 })
 
 /** Sends a request over a bare socket and breaks the connection when it is time, without reading the answer. */
@@ -68,7 +68,7 @@ test('a client that hangs up while its payment settles pays once: its next try g
   const target = `${url}?message=lost`
   const offer = await quote(target)
   let goOn = () => {}
-  mood.until = new Promise((resolve) => {
+  fault.until = new Promise((resolve) => {
     goOn = resolve
   })
   const header = encodePayload(await signPayment(buyer, offer))
@@ -88,7 +88,7 @@ test('a client that hangs up while its payment settles pays once: its next try g
     code: 'settlement_unknown',
     status_url: expect.stringContaining('/v1/payments/pay_'),
   })
-  mood.until = undefined
+  fault.until = undefined
   goOn()
   await untilState(buyer.address, 'served')
   const retried = await send(target, await signPayment(buyer, offer))
@@ -108,10 +108,12 @@ test('a client that is gone before the settlement is not charged at all', async 
   const offer = await quote(url)
   const payload = encodePayload(await signPayment(buyer, offer))
   await sendAndHangUp(url, payload, () => new Promise((resolve) => setTimeout(resolve)))
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  const states = (await paymentRows(till))
-    .filter((row) => row.payer === buyer.address.toLowerCase())
-    .map((row) => row.state)
+  // A later request is answered, so the first has arrived.
+  await quote(url)
+  const states = await until('its payment has ended', async () => {
+    const now = await statesOf(till, buyer.address)
+    return now.every((state) => state === 'served' || state === 'released') && now
+  })
   const charged = await spentOnChain(till, 'base', buyer.address)
   // Whether the hang-up was seen in time decides; what must hold is that it was charged only if it was served.
   expect(charged).toBe(states.includes('served') ? 1000n : 0n)
@@ -119,11 +121,11 @@ test('a client that is gone before the settlement is not charged at all', async 
 
 test('A37: a facilitator that breaks after it settled never leads to a second charge', async () => {
   const buyer = await till.newBuyer()
-  mood.after = 'throw'
+  fault.after = 'throw'
   const response = await buy(buyer, `${url}?message=a37`)
   // The chain already shows the transfer, so the answer is given at once.
   expect([200, 503]).toContain(response.status)
-  mood.after = 'truth'
+  fault.after = 'truth'
   if (response.status === 503) {
     await untilState(buyer.address, 'served')
     expect((await buy(buyer, `${url}?message=a37`)).status).toBe(200)
@@ -133,7 +135,7 @@ test('A37: a facilitator that breaks after it settled never leads to a second ch
 
 test('a refusal is no proof: a nonce that was used after our claim counts as paid', async () => {
   const buyer = await till.newBuyer()
-  mood.after = 'refused'
+  fault.after = 'refused'
   expect((await buy(buyer, `${url}?message=refused`)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
 })
@@ -142,12 +144,12 @@ test('A38: pending for a while answers 503 with a status URL, later 200 for the 
   const buyer = await till.newBuyer()
   const target = `${url}?message=pending`
   await till.base.control.holdMining()
-  mood.after = 'unknown'
+  fault.after = 'unknown'
   const offer = await quote(target)
   const identifier = 'pending-purchase-0001'
   const pending = send(target, await signPayment(buyer, offer, { identifier }))
   const second = async () => send(target, await signPayment(buyer, offer, { identifier }))
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await untilState(buyer.address, 'settling')
   const busy = await second()
   expect(busy.status).toBe(503)
   await busy.text()
@@ -155,7 +157,7 @@ test('A38: pending for a while answers 503 with a status URL, later 200 for the 
   const first = await pending
   expect([200, 503]).toContain(first.status)
   await untilState(buyer.address, 'served')
-  mood.after = 'truth'
+  fault.after = 'truth'
   const later = await second()
   expect(later.status).toBe(200)
   expect(await later.json()).toMatchObject({ echo: 'pending' })

@@ -73,7 +73,13 @@ function ask(path: string): Promise<{ status: number; json: Record<string, unkno
   })
 }
 
-type Row = { source: string; present: number; wanted: number; fix: string | null; last_look: { status: string } | null }
+type Row = {
+  source: string
+  present: number
+  wanted: number
+  fix: string | null
+  last_check: { status: string } | null
+}
 const coverage = async () => {
   const rows = (await ask('/matrix')).json['coverage'] as Row[]
   return new Map(rows.map((row) => [row.source, row]))
@@ -83,7 +89,7 @@ test('what needs no licence is fetched without a setting, and sold once it has c
   expect([...settings.fetch].sort()).toEqual(['sec-13f', 'sec-fails', 'sec-shares', 'sec-tickers'])
   await until('fails to deliver are for sale', async () => (await ask('/matrix/ftd/live')).status === 402)
   await until('subscriptions are for sale', async () => (await ask('/matrix/subscribe/standard')).status === 402)
-  await until('all was looked at', async () => (await coverage()).get('sec-13f')?.last_look !== null)
+  await until('all was checked', async () => (await coverage()).get('sec-13f')?.last_check !== null)
   const rows = await coverage()
   expect(rows.get('sec-fails')).toMatchObject({ present: 6, wanted: 6, fix: null })
   expect(rows.get('sec-tickers')).toMatchObject({ present: 1, wanted: 1, fix: null })
@@ -91,7 +97,7 @@ test('what needs no licence is fetched without a setting, and sold once it has c
 
 test('what a publisher spoils or the operator has not set up is said with what to do, and stops nothing else', async () => {
   const rows = await coverage()
-  expect(rows.get('sec-13f')).toMatchObject({ present: 0, last_look: { status: 'refused archive' } })
+  expect(rows.get('sec-13f')).toMatchObject({ present: 0, last_check: { status: 'refused archive' } })
   expect(rows.get('finra-short-volume')?.fix).toContain('add a line for finra-short-volume to LICENCES')
   expect(rows.get('prices')?.fix).toContain('set PRICE_SOURCE')
   const ready = await ask('/readyz')

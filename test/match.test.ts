@@ -55,8 +55,7 @@ async function untilIndexed(): Promise<void> {
     const { rows } = await till.db.owner.query<{ read: number }>(sql)
     return (rows[0]?.read ?? 0) >= 10
   })
-  // Within two seconds of a crawl every process has it.
-  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  await until('they are indexed', async () => ((await match({ query: 'short squeeze' })).answer.data?.length ?? 0) > 1)
 }
 
 test('a paid match gives ranked pages of the demo sites, a few per domain, quotable and recorded', async () => {

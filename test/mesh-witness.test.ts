@@ -18,7 +18,6 @@ import {
   readDemoNetworks,
   verifyAttestation,
 } from '../packages/sdk/src/index.ts'
-import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { privateKeyFromSeed } from '../packages/till/src/signing/index.ts'
 import { type MeshMember, openMesh, peerUrls } from './harness/mesh-nodes.ts'
 
@@ -192,16 +191,14 @@ test('a peer that claims a larger tree, and shows a head that the log never sign
   const key = noteKey(rows[0]?.name ?? '', signatureTypes.cosignature, liar.x)
   const forged = signNote(text, noteKey(origin, signatureTypes.ed25519, liar.x), liar.privateKey)
   const note = `${forged}${cosign(text, key, liar.privateKey, Math.floor(Date.now() / 1000))}`
-  // An honest head that is being cosigned at this moment would be written over it.
-  await vi.waitFor(async () => {
-    await third.db.owner.query('update log_witness_state set size = 9000000, root = $2, note = $3 where origin = $1', [
-      origin,
-      Buffer.alloc(32, 9),
-      note,
-    ])
-    await systemClock.sleep(500)
-    expect(await (await fetch(`${third.node.url}/v1/witness/${hashOf(origin)}/checkpoint`)).text()).toBe(note)
-  }, within)
+  // Under the lock of the witness: an honest head that is being cosigned would be written over it.
+  await third.db.database.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`witness ${rows[0]?.name} ${origin}`])
+    const forge = 'update log_witness_state set size = 9000000, root = $2, note = $3 where origin = $1'
+    await tx.query(forge, [origin, Buffer.alloc(32, 9), note])
+  })
+  const shown = async () => (await fetch(`${third.node.url}/v1/witness/${hashOf(origin)}/checkpoint`)).text()
+  await expect.poll(shown, within).toBe(note)
   expect(
     await add(third, addCheckpointBody(0, [], await (await fetch(`${first.node.url}/v1/log/checkpoint`)).text())),
   ).toMatchObject({ status: 409, body: '9000000\n' })

@@ -157,9 +157,9 @@ test.each<[string, (signature: Hex) => Hex]>([
   ['64 bytes', (signature) => signature.slice(0, -2) as Hex],
   ['66 bytes', (signature) => `${signature}00` as Hex],
   ['4 kB', () => toHex(randomBytes(4_000))],
-])('A26: a signature that is %s is refused', async (_name, bend) => {
+])('A26: a signature that is %s is refused', async (_name, alter) => {
   const buyer = await till.newBuyer()
-  const payload = await signPayment(buyer, await quote(url), { signature: bend })
+  const payload = await signPayment(buyer, await quote(url), { signature: alter })
   await expectRefused(await send(url, payload), [400, 402], buyer.address, payload.payload.authorization['nonce'])
 })
 

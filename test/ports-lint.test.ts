@@ -42,7 +42,7 @@ test.each(Object.entries(checkedSources))('%s keeps to it, and every exception i
   expect(checkPorts(join(import.meta.dirname, '..', folder), allowed)).toEqual([])
 })
 
-test('node and client are both looked at', () => {
+test('node and client are both checked', () => {
   expect(Object.keys(checkedSources)).toEqual([
     'packages/till/src',
     'packages/node/src',

@@ -78,23 +78,23 @@ test('a transfer that the endpoint reported twice is posted once; one that it wi
     )
     return rows.map(({ micro }) => micro)
   }
-  world.bend((logs) => [...logs, ...logs])
+  world.alter((logs) => [...logs, ...logs])
   await pay(3_100n)
   expect(await reconcile()).toMatchObject({ differenceMicro: before })
   expect((await openReviews()).filter((micro) => micro === 3_100n)).toHaveLength(1)
 
   world.alarms()
-  world.bend(() => [])
+  world.alter(() => [])
   await pay(5_300n)
   expect(await reconcile()).toMatchObject({ differenceMicro: before + 5_300n })
   expect(world.alarms()).toBeGreaterThan(0)
 
   // What a log says of an amount is not believed: the receipt counts.
-  world.bend((logs) => logs.map((log) => ({ ...log, data: `0x${9_999n.toString(16).padStart(64, '0')}` })))
+  world.alter((logs) => logs.map((log) => ({ ...log, data: `0x${9_999n.toString(16).padStart(64, '0')}` })))
   await pay(7_100n)
   expect(await reconcile()).toMatchObject({ differenceMicro: before + 5_300n })
   expect((await openReviews()).filter((micro) => micro === 7_100n)).toHaveLength(1)
-  world.bend((logs) => logs)
+  world.alter((logs) => logs)
 })
 
 test('transfers of less than a thousandth without a claim are posted as a sum', async () => {

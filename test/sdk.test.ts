@@ -21,11 +21,12 @@ import { type CuttingProxy, openCuttingProxy } from './harness/cutting-proxy.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import { postJson } from './harness/post-json.ts'
 import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 let till: TillFixture
 let proxy: CuttingProxy
 let networks: PayableNetwork[]
-/** Set: the next settlement is reported as unknown and carried out a moment later. */
+/** Set: the next settlement is reported as unknown, and executed once that is recorded. */
 let settleLate = false
 
 const lateFacilitator = (facilitator: Facilitator): Facilitator => ({
@@ -33,7 +34,10 @@ const lateFacilitator = (facilitator: Facilitator): Facilitator => ({
   settle: async (payment, signal) => {
     if (!settleLate) return facilitator.settle(payment, signal)
     settleLate = false
-    setTimeout(() => void facilitator.settle(payment, new AbortController().signal).catch(() => {}), 200)
+    const isUnknown = async () => (await paymentRows(till)).some(({ state }) => state === 'unknown')
+    void until('the payment is unknown', isUnknown)
+      .then(() => facilitator.settle(payment, new AbortController().signal))
+      .catch(() => {})
     return { status: 'unknown', reason: 'timeout' }
   },
 })
@@ -56,7 +60,7 @@ afterAll(async () => {
 })
 
 /** Waits are shortened: how long the client would wait is tested where time is a fake. */
-const hurried = { sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 200))) }
+const shortened = { sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 200))) }
 
 function clientOf(account: PrivateKeyAccount, options: Partial<AssayClientOptions> = {}) {
   return createAssayClient({
@@ -64,7 +68,7 @@ function clientOf(account: PrivateKeyAccount, options: Partial<AssayClientOption
     baseUrl: proxy.url,
     maxPerCallUsd: '0.01',
     networks,
-    platform: hurried,
+    platform: shortened,
     ...options,
   })
 }
@@ -204,7 +208,8 @@ test('an answer is kept as evidence that verifies offline and shows every change
     { ...evidence, payment: { ...payment, binding_salt: `0x${'00'.repeat(32)}` as const } },
     { ...evidence, keys: { ...evidence.keys, directory: { keys: [] } } },
   ]
-  for (const [index, bent] of changed.entries()) expect((await verifyEvidence(bent)).ok, `change ${index}`).toBe(false)
+  for (const [index, altered] of changed.entries())
+    expect((await verifyEvidence(altered)).ok, `change ${index}`).toBe(false)
 })
 
 test('signing in at a node gives a session of the account', async () => {

@@ -3,10 +3,16 @@ import { describeVariables } from '../packages/node/src/config/load-config.ts'
 import { shopList } from '../packages/node/src/shop-list.ts'
 import { sendBadInput } from './secrets/bad-input.ts'
 import { canary } from './secrets/canaries.ts'
-import { failToStart, throughStorm, withoutDatabase, withoutFacilitator, withoutProviders } from './secrets/failures.ts'
+import {
+  failToStart,
+  withoutDatabase,
+  withoutFacilitator,
+  withoutProviders,
+  withRandomFaults,
+} from './secrets/failures.ts'
 import { openGuardedNode } from './secrets/guarded-node.ts'
 import { proveIdentity, useTokens, visitEverything } from './secrets/honest-use.ts'
-import { carelessness } from './secrets/odd-shop.ts'
+import { leakKinds } from './secrets/leaking-shop.ts'
 import { createVisitor } from './secrets/visitor.ts'
 
 const guarded = await openGuardedNode()
@@ -33,7 +39,7 @@ test('every shop is visited and bought at, and tokens, sessions and passes are g
 test('every route refuses what is wrong', () => sendBadInput(guarded, visitor))
 
 test('database, chain, providers and facilitator fail', async () => {
-  await throughStorm(guarded, visitor)
+  await withRandomFaults(guarded, visitor)
   await withoutProviders(guarded, visitor)
   await withoutFacilitator(guarded, visitor)
   await failToStart(guarded)
@@ -51,11 +57,11 @@ test('E5: no secret reached a log, an answer, a header or a page of operations, 
   console.log(`seen: 0 of ${secrets} secrets in ${texts} answers, headers and lines (${Math.round(bytes / 1e6)} MB)`)
 })
 
-test('a secret that is let out by a careless line, header, body, error or metric is found, and so is nothing else', async () => {
+test('a secret that is let out by a leaking line, header, body, error or metric is found, and so is nothing else', async () => {
   const secret = canary('planted')
   guarded.watch.keep('planted', secret)
   guarded.odd.plant(secret)
-  for (const how of carelessness) await visitor.ask(`${guarded.node.url}${guarded.odd.pathOf(how)}`)
+  for (const how of leakKinds) await visitor.ask(`${guarded.node.url}${guarded.odd.pathOf(how)}`)
   await visitor.ask(`${guarded.node.url}/metrics`)
   expect(guarded.watch.leaks().sort()).toEqual([
     'planted in body of GET /metrics 200',

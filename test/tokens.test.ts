@@ -10,8 +10,10 @@ import { roles, tokenAbi } from '../packages/node/src/shops/tokens/abi/b20.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { parseTokenReport, verifyTokenReport } from '../packages/sdk/src/index.ts'
 import { demoIssuer } from '../packages/till/src/devnet/index.ts'
+import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
 import { postJson } from './harness/post-json.ts'
 import { buy, openTill } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
 type DemoToken = { key: string; address: string; what: string; synthetic: boolean }
@@ -24,7 +26,14 @@ const get = async (path: string, init?: RequestInit) => {
 }
 const address = (key: string) => tokens.get(key)?.address as string
 
-const till = useTill({ ownShops: ['account', 'sandbox', 'tokens'] })
+let aheadMs = 0
+const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs }
+/** Answers share a block for a second. */
+const endSharedBlock = () => {
+  aheadMs += 1_100
+}
+
+const till = useTill({ ownShops: ['account', 'sandbox', 'tokens'], clock })
 beforeAll(async () => {
   const { body } = await get('/')
   const demo = body.demo as unknown as { tokens: DemoToken[] }
@@ -67,7 +76,7 @@ describe('the free check', () => {
   test('503 with Retry-After when the chain cannot be read, never a verdict', async () => {
     till.base.control.failNext('*', { times: 1_000_000, error: { message: 'down' } })
     try {
-      await new Promise((resolve) => setTimeout(resolve, 1_100))
+      endSharedBlock()
       const { response, body } = await get(`/v1/check/${address('pauser')}?wallet=${till.base.usdc}`)
       expect(response.status).toBe(503)
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -106,7 +115,7 @@ describe('the free check', () => {
     const before = (await get(`/v1/check/${changed}`)).body.block as unknown as { number: string }
     await grantMetadata(changed, roles.OPERATOR_ROLE)
     await till.base.control.mine(1)
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    endSharedBlock()
     const { body: past } = await get(`/v1/check/${changed}?block=${before.number}`)
     expect(past.block).toEqual(before)
     const { response, body: diff } = await get(`/v1/check/${changed}/diff?from=${before.number}`)
@@ -206,7 +215,7 @@ describe('a report kept as a file', () => {
     const buyer = await till.newBuyer(1_000_000n)
     // The money of test buyers appears beside the chain: only blocks after it commit to the state as it is.
     await till.base.control.mine(1)
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    endSharedBlock()
     const text = await (await buy(buyer, url(`/v1/report/${address('composite')}?proof=1`))).text()
     type Proofs = { proof: Record<'token' | 'registry', { accountProof: string[]; storageProof: { value: string }[] }> }
     const verified = async (change: (report: Proofs) => void) => {
@@ -319,13 +328,11 @@ describe('the stream of changes', () => {
 })
 
 /** The list comes from a job. */
-async function waitForList(): Promise<void> {
-  for (let i = 0; i < 50; i += 1) {
+const waitForList = () =>
+  until('every demo token is listed', async () => {
     const { body } = await get('/v1/tokens')
-    if ((body.data as unknown as unknown[]).length >= tokens.size) return
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-}
+    return (body.data as unknown as unknown[]).length >= tokens.size
+  })
 
 async function grantMetadata(token: Address, role = roles.METADATA_ROLE): Promise<void> {
   const issuer = privateKeyToAccount(demoIssuer(8453).privateKey)

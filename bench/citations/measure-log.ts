@@ -64,7 +64,7 @@ async function writeEntries(database: Database, leaves: number): Promise<void> {
     )
 }
 
-/** By a process that knows no tile yet, and by the same one once it has looked at most of them. */
+/** By a process that knows no tile yet, and by the same one once it has checked most of them. */
 async function measureColdAndWarm(log: TransparencyLog, leaves: number) {
   const cold = await measureProofs(log, leaves)
   return { ...(await measureProofs(log, leaves)), cold }

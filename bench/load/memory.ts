@@ -2,7 +2,7 @@ export type Sample = { atMs: number; rss: number; heap: number }
 
 /**
  * Growth over the second half of a run, in bytes an hour, by least squares through the lowest points of twenty spans: what
- * the collector has not looked at yet is no growth.
+ * the collector has not checked yet is no growth.
  */
 export function growthPerHour(samples: readonly Sample[], of: 'rss' | 'heap'): number {
   const half = samples.slice(Math.floor(samples.length / 2))

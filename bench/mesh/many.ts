@@ -25,7 +25,7 @@ const size = Number(process.argv[2] ?? 50)
 const capability = 'sandbox.echo'
 const startedTogether = 2
 /**
- * Two visits in three seconds for each node, however many there are; others tell who is gone. Prices are looked at
+ * Two visits in three seconds for each node, however many there are; others tell who is gone. Prices are checked
  * as often as in production, and once at the beginning.
  */
 const mesh = { visit_ms: 3_000, announce_ms: 3_000, price_check_ms: 600_000, visits_per_minute: 40 }

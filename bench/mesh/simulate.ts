@@ -188,7 +188,7 @@ process.stdout.write(
   [
     `${nodesCount} nodes, ${sybilShare * 100} % sybils in ${sybilDomains} domains and ${sybilBlocks} networks, ${churnPerRound * 100} % of nodes replaced each minute`,
     `an honest seller is found      p = ${p.toFixed(4)}  (${searches} searches; asked >= 0.99)`,
-    `sybils looked at and refused   ${(refused / searches).toFixed(1)} in a search`,
+    `sybils checked and refused   ${(refused / searches).toFixed(1)} in a search`,
     `sybils among shown peers       ${sybilsShown.join(', ')} % by round`,
     `traffic for each node          ${(bytes / 1000).toFixed(0)} kB in a minute`,
     '',

@@ -6,7 +6,7 @@ export type Frame = { functionName: string; url: string; selfMicros: number }
 const sampleEveryMicros = 500
 let session: Session | undefined
 
-/** In the process that is looked at: from now on samples are taken. */
+/** In the process that is profiled: from now on samples are taken. */
 export async function startProfile(): Promise<void> {
   session = new Session()
   session.connect()

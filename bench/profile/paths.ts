@@ -7,14 +7,14 @@ import type { Frame } from '../process/profiling.ts'
 import { notePath } from '../sides/notes-shop.ts'
 import type { CreditPlan } from '../ways-to-pay/load.ts'
 
-/** A hot path: what it is, and how it is driven and looked at. */
+/** A hot path: what it is, and how it is driven and profiled. */
 export type HotPath = { name: string; what: string; profile(home: string): Promise<Frame[]> }
 
 const connections = 48
 const warmSeconds = 4
 const seconds = 6
 
-/** The node alone is looked at, warm, while `work` goes on. */
+/** The node alone is profiled, warm, while `work` goes on. */
 async function looked(server: Child, work: () => Promise<unknown>): Promise<Frame[]> {
   await server.ask('profile_start')
   await work()

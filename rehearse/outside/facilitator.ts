@@ -19,7 +19,7 @@ type Setup = {
   apiPublicKey: string
   chains: { chainId: number; url: string }[]
 }
-type Mood = 'well' | 'down' | 'hangs' | 'moves_nothing'
+type Fault = 'none' | 'down' | 'hangs' | 'moves_nothing'
 type Terms = { network: string }
 
 const { cert, key, walletKey, apiKeyId, apiPublicKey, chains } = JSON.parse(
@@ -27,7 +27,7 @@ const { cert, key, walletKey, apiKeyId, apiPublicKey, chains } = JSON.parse(
 ) as Setup
 const apiKey = { id: apiKeyId, algorithm: 'EdDSA', publicKey: createPublicKey(apiPublicKey) }
 const schemes = new Map(chains.map(({ chainId, url }) => [`eip155:${chainId}`, schemeFor(chainId, url)]))
-let mood: Mood = 'well'
+let fault: Fault = 'none'
 const seen = { refused_tokens: 0, verified: 0, settled: 0 }
 
 function schemeFor(chainId: number, url: string) {
@@ -45,7 +45,7 @@ function schemeFor(chainId: number, url: string) {
 }
 
 async function settle(payload: unknown, terms: Terms): Promise<unknown> {
-  if (mood === 'moves_nothing')
+  if (fault === 'moves_nothing')
     return { success: true, transaction: `0x${randomBytes(32).toString('hex')}`, network: terms.network }
   seen.settled += 1
   return schemes.get(terms.network)?.settle(payload as never, terms as never)
@@ -69,8 +69,8 @@ const server = createServer({ cert, key }, async (request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  if (mood === 'hangs') return
-  if (mood === 'down') return reply(503, { errorType: 'service_unavailable', errorMessage: 'The service is down.' })
+  if (fault === 'hangs') return
+  if (fault === 'down') return reply(503, { errorType: 'service_unavailable', errorMessage: 'The service is down.' })
   const text = Buffer.concat(chunks).toString('utf8')
   const path = request.url ?? ''
   const call = { method: request.method ?? '', path, headers: request.headers, body: undefined }
@@ -90,8 +90,8 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 answerCommands(
   {
     port: () => (server.address() as AddressInfo).port,
-    mood: (wanted: Mood) => {
-      mood = wanted
+    fault: (wanted: Fault) => {
+      fault = wanted
     },
     seen: () => ({ ...seen }),
   },

@@ -87,16 +87,16 @@ export const breakProviders: Step = async (world, report, planted) => {
   await report.check(
     'a facilitator that says it settled and moved nothing serves nobody and charges nobody',
     async () => {
-      await world.facilitator('well')
+      await world.facilitator('none')
       await until('the facilitator is used again', async () => {
         const { settled } = await world.facilitatorSeen()
         await echo(world, buyer)
         return (await world.facilitatorSeen()).settled > settled
       })
-      await world.facilitator(planted === 'honest' ? 'well' : 'moves_nothing')
+      await world.facilitator(planted === 'honest' ? 'none' : 'moves_nothing')
       const robbed = await world.newBuyer(5)
       const seen = await echo(world, robbed)
-      await world.facilitator('well')
+      await world.facilitator('none')
       const spent = 5_000_000n - (await world.balance('base', robbed))
       expectThat(seen.status === 503 && spent === 0n, `${brief(seen)}; ${spent} micro-USDC moved`)
       return `503, nothing moved`

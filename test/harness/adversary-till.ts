@@ -9,7 +9,7 @@ import { type Devnet, demoAccount } from '../../packages/till/src/devnet/index.t
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createChainRecord, scanTransfers } from './chain-transfers.ts'
-import { checkTransfers, checkTransfersAtRest } from './check-transfers.ts'
+import { checkTransfers, checkTransfersWhenIdle } from './check-transfers.ts'
 import { hostileFacilitator } from './hostile-facilitator.ts'
 import { creditOf, expectSoundBooks } from './invariants.ts'
 import { createTestShop, type TestShop } from './test-shop.ts'
@@ -65,7 +65,7 @@ export async function useAdversaryTill(
     monotonicMs: () => systemClock.monotonicMs() + aheadMs,
   }
   const rounds = new Map<string, () => Promise<void>>()
-  const hostile = createHostility(() => till.base)
+  const hostile = createFacilitatorFaults(() => till.base)
   const record = createChainRecord()
   const till: TillFixture = await openTill({
     ownShops: 'till',
@@ -109,10 +109,10 @@ export async function useAdversaryTill(
     ...readsOf(till),
   }
   afterAll(async () => {
-    await letGoOfTime(till)
+    await resumeMining(till)
     await pass(700)
     for (let round = 0; round < 3; round += 1) await work()
-    await checkTransfersAtRest(books)
+    await checkTransfersWhenIdle(books)
     await expectSoundBooks(till)
     await till.close()
   })
@@ -122,7 +122,7 @@ export async function useAdversaryTill(
   return self
 }
 
-async function letGoOfTime({ base, polygon }: TillFixture): Promise<void> {
+async function resumeMining({ base, polygon }: TillFixture): Promise<void> {
   for (const { control } of [base, polygon]) {
     control.setFinalityLag(0)
     await control.releaseMining()
@@ -140,7 +140,7 @@ export async function releasedPayment(given: AdversaryTill, path: string) {
 }
 
 /** A facilitator with set faults, and what happens while it settles. */
-function createHostility(base: () => Devnet) {
+function createFacilitatorFaults(base: () => Devnet) {
   const faults: FacilitatorFault[] = []
   const postponed: (() => Promise<void>)[] = []
   let meanwhile: (() => Promise<unknown>) | undefined

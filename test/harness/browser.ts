@@ -63,7 +63,7 @@ export async function openPage(context: BrowserContext): Promise<Visit> {
 }
 
 /** For people who want to look, with SCREENSHOTS=1: painting is most of what a browser without a screen does. */
-export async function takePicture(page: Page, name: string, fullPage = false): Promise<void> {
+export async function takeSnapshot(page: Page, name: string, fullPage = false): Promise<void> {
   if (process.env['SCREENSHOTS'] === undefined) return
   mkdirSync(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage })

@@ -62,7 +62,7 @@ export async function checkTransfers(books: Books): Promise<void> {
 }
 
 /** What must hold besides, once nothing is under way: every transfer in a final block is posted, and nothing else is. */
-export async function checkTransfersAtRest(books: Books): Promise<void> {
+export async function checkTransfersWhenIdle(books: Books): Promise<void> {
   await checkTransfers(books)
   const rows = await readRows(books.sql)
   const own = await readOwn(books.sql)

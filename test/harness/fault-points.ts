@@ -8,7 +8,7 @@ export type FaultPoints = {
   plan(at: number, when: When): void
   stop(): readonly string[]
   /** From now on any call may fail, as `strike` decides for each; undefined ends it. */
-  storm(strike: (() => When | undefined) | undefined): void
+  injectFaults(strike: (() => When | undefined) | undefined): void
 }
 
 /** Jobs, leases and listeners go on by themselves and are not part of a payment. */
@@ -34,7 +34,7 @@ export function createFaultPoints(): FaultPoints {
       planned = undefined
       return seen
     },
-    storm: (given) => {
+    injectFaults: (given) => {
       strike = given
     },
     intercept: interceptPorts(

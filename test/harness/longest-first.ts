@@ -39,7 +39,7 @@ const longest = [
   'test/mesh.test.ts',
   'test/fault-points.test.ts',
   'test/commerce.test.ts',
-  'test/idle-calls.test.ts',
+  'test/idle-node.test.ts',
   'test/readme.test.ts',
   'test/evidence-vectors.test.ts',
   'test/evidence-python.test.ts',

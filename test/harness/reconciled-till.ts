@@ -16,13 +16,13 @@ import { transferPlainly } from './wallets.ts'
 
 export type RpcLog = Record<string, unknown> & { data: string }
 /** What an endpoint makes of the logs it was asked for; by its number. */
-export type BendLogs = (logs: RpcLog[], endpoint: number) => RpcLog[]
+export type AlterLogs = (logs: RpcLog[], endpoint: number) => RpcLog[]
 
 /** A till whose books are compared with the chain on request, through three endpoints that can lie. */
 export type ReconciledTill = {
   till: TillFixture
   chain: ChainPort
-  bend(logs: BendLogs): void
+  alter(logs: AlterLogs): void
   /** One cycle; undefined when the chain could not be read. `unread` lets the last read of it fail. */
   reconcile(unread?: boolean): Promise<ReconcileReport | undefined>
   /** How often the alarm rang since the last check. */
@@ -38,7 +38,11 @@ export const endpoints = 3
 export async function openReconciledTill({ jobs = false } = {}): Promise<ReconciledTill> {
   const till = await openTill({ ownShops: 'till', jobs })
   const buyer = await till.newBuyer(1_000_000_000n)
-  const listening: { bend: BendLogs; rung: number; unread: boolean } = { bend: (logs) => logs, rung: 0, unread: false }
+  const listening: { alter: AlterLogs; rung: number; unread: boolean } = {
+    alter: (logs) => logs,
+    rung: 0,
+    unread: false,
+  }
   const chain = openFaultyChain(till, listening)
   const metrics = {
     ...silentMetrics,
@@ -50,8 +54,8 @@ export async function openReconciledTill({ jobs = false } = {}): Promise<Reconci
   return {
     till,
     chain,
-    bend: (logs) => {
-      listening.bend = logs
+    alter: (logs) => {
+      listening.alter = logs
     },
     reconcile: async (unread = false) => {
       listening.unread = unread
@@ -70,7 +74,7 @@ export async function openReconciledTill({ jobs = false } = {}): Promise<Reconci
   }
 }
 
-function openFaultyChain(till: TillFixture, listening: { bend: BendLogs; unread: boolean }) {
+function openFaultyChain(till: TillFixture, listening: { alter: AlterLogs; unread: boolean }) {
   const given = till.node.config.networks[0] as Network
   const rpc = createRpc(
     Array.from({ length: endpoints }, (_, endpoint) => ({
@@ -79,7 +83,7 @@ function openFaultyChain(till: TillFixture, listening: { bend: BendLogs; unread:
         Promise.all(
           calls.map(async ({ method, params }) => {
             const answer = await till.base.request(method, [...params])
-            return method === 'eth_getLogs' ? listening.bend(answer as RpcLog[], endpoint) : answer
+            return method === 'eth_getLogs' ? listening.alter(answer as RpcLog[], endpoint) : answer
           }),
         ),
     })),

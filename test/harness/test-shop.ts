@@ -5,7 +5,7 @@ import type { EntitlementPort, Sale } from '../../packages/till/src/index.ts'
 import { SaleImpossible } from '../../packages/till/src/internal.ts'
 import { Problem } from '../../packages/till/src/kernel/problem.ts'
 
-/** What a test can bend while the node runs. */
+/** What a test can alter while the node runs. */
 export type TestShop = {
   open: OpenShop
   prepared: number

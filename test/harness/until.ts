@@ -6,12 +6,12 @@ export const pause = (ms: number): Promise<void> => new Promise((resolve) => set
  */
 export async function until<T>(
   what: string,
-  look: () => Promise<T | undefined | false>,
+  check: () => T | undefined | false | Promise<T | undefined | false>,
   { withinMs = 90_000 } = {},
 ): Promise<T> {
   let pauseMs = 25
   for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(pauseMs)) {
-    const seen = await look()
+    const seen = await check()
     if (seen) return seen
     pauseMs = Math.min(pauseMs * 1.3, 200)
   }

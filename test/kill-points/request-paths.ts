@@ -11,6 +11,7 @@ import { approvePermit2, signPermit } from '../harness/permit2-client.ts'
 import { postJson } from '../harness/post-json.ts'
 import { sendTransaction } from '../harness/send-transaction.ts'
 import { buy, encodePayload, quote, type TillFixture } from '../harness/till-fixture.ts'
+import { until } from '../harness/until.ts'
 
 /** One way in which money comes in by a request, and what it must leave behind, once. */
 export type RequestPath = {
@@ -216,14 +217,11 @@ async function metered(till: TillFixture, buyer: PrivateKeyAccount, query: strin
 }
 
 export async function openSeries(till: TillFixture): Promise<string> {
-  for (const giveUpAt = Date.now() + 60_000; Date.now() < giveUpAt; ) {
+  return until('a series is listed', async () => {
     const answer = await fetch(`${till.node.url}/v1/options/series?buyable=true`)
     const { data } = (await answer.json()) as { data: { symbol: string; last_trade_at: string }[] }
-    const open = data.find(({ last_trade_at }) => Date.parse(last_trade_at) > Date.now() + 300_000)
-    if (open) return open.symbol
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
-  throw new Error('no series is listed')
+    return data.find(({ last_trade_at }) => Date.parse(last_trade_at) > Date.now() + 300_000)?.symbol
+  })
 }
 
 /** Something of the buyer's own to go back to. */

@@ -22,7 +22,7 @@ export type Row = {
   slowestMs: number
   seconds: number
   failures: string[]
-  /** Where it is looked at: deaths while something was being written, and what it was at each of them. */
+  /** Where it is checked: deaths while something was being written, and what it was at each of them. */
   whileWriting?: number
   seen?: string[]
 }

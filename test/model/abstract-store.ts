@@ -78,7 +78,7 @@ export function endRow(
   return true
 }
 
-/** The statement that claims: undelivered answers, the unique key and the balance are looked at in one go. */
+/** The statement that claims: undelivered answers, the unique key and the balance are checked in one go. */
 export function claim(bound: Bound, store: Store, handler: Handler, ignoreUndelivered: boolean) {
   const { id: auth, key, payer, request, micro, until } = authorizationOf(bound, handler.auth)
   const id = `${key}/${handler.n}`

@@ -33,7 +33,7 @@ import {
 export type Action = {
   /** Only said of the steps that lead to a violation. */
   label(): string
-  /** Set for what happens in the end by itself, lower first: without anybody's ill will the world comes to rest this way. */
+  /** Set for what happens in the end by itself, lower first: without an attack the world becomes idle this way. */
   fair?: number | undefined
   /** False when nothing came of it. */
   run(world: World): unknown
@@ -98,7 +98,7 @@ function requestActions(bound: Bound, world: World, handler: Handler): Action[] 
       return [...new Set([...bound.says, 'nothing' as const])].flatMap((said) =>
         saidActions(bound, handler, said, step),
       )
-    case 'judge_again':
+    case 'decide_again':
       return [step('looks at the chain again', (next, own) => decideStep(bound, next, own, false), fairRequest)]
     case 'write':
       return writeActions(bound, world, handler, step)
@@ -274,7 +274,7 @@ function sendActions(bound: Bound, world: World, actions: Action[]): void {
             next.sent += 1
             const [n, at] = [next.sent, 'new' as const]
             next.handlers.push({
-              ...{ n, auth: id, owner, at, row: '', head: 0, looked: 0, said: null, write: null, answer: null },
+              ...{ n, auth: id, owner, at, row: '', head: 0, checkedHead: 0, said: null, write: null, answer: null },
             })
           },
         }),
@@ -333,7 +333,7 @@ function reorganise(world: World): void {
   world.uses = world.uses.filter(({ at }) => at <= world.final)
   world.outs = world.outs.filter(({ at }) => at <= world.final)
   world.fork += 1
-  for (const handler of world.handlers) handler.looked = Math.min(handler.looked, world.final)
+  for (const handler of world.handlers) handler.checkedHead = Math.min(handler.checkedHead, world.final)
 }
 
 /** Every process ends, and a new one notices that its books are older than the chain. */

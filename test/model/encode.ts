@@ -12,7 +12,7 @@ const transferKeys: readonly (keyof TransferRow)[] = [
   ...(['postedFor', 'final'] as const),
 ]
 const handlerKeys: readonly (keyof Handler)[] = [
-  ...(['n', 'auth', 'owner', 'at', 'row', 'head', 'looked', 'said', 'write', 'answer'] as const),
+  ...(['n', 'auth', 'owner', 'at', 'row', 'head', 'checkedHead', 'said', 'write', 'answer'] as const),
 ]
 
 const pack = <T>(keys: readonly (keyof T)[], value: T) => keys.map((key) => value[key])

@@ -1,7 +1,7 @@
 import { type Action, actionsOf } from './actions.ts'
 import { copyWorld, decode, encode } from './encode.ts'
 import { createHash } from './hash.ts'
-import { checkAlways, checkAtRest } from './invariants.ts'
+import { checkAlways, checkWhenIdle } from './invariants.ts'
 import { createStateSet, type StateSet } from './state-set.ts'
 import { type Bound, initialWorld, Violation, type World } from './world.ts'
 
@@ -21,7 +21,7 @@ const unpackedMax = 200_000
 
 /**
  * Breadth first through every state that the bound reaches. Each must keep what `checkAlways` says; following what happens
- * by itself must lead from each to a state of rest, which must keep what `checkAtRest` says.
+ * by itself must lead from each to a state of rest, which must keep what `checkWhenIdle` says.
  */
 export function explore(bound: Bound, statesMax = Number.POSITIVE_INFINITY): Explored {
   const known = createStateSet()
@@ -59,7 +59,7 @@ export function explore(bound: Bound, statesMax = Number.POSITIVE_INFINITY): Exp
       known.setFair(from, fair?.index ?? -1)
       if (fair) continue
       result.rests += 1
-      const wrong = violationOf(() => checkAtRest(bound, world))
+      const wrong = violationOf(() => checkWhenIdle(bound, world))
       if (typeof wrong === 'string') return stop(from, `at rest: ${wrong}`)
     }
     firstOfLevel += level.length

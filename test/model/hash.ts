@@ -119,7 +119,7 @@ export function createHash() {
       text(handler.at)
       text(handler.row)
       number(handler.head)
-      number(handler.looked)
+      number(handler.checkedHead)
       text(handler.said)
       object(handler.write)
       text(handler.answer)

@@ -18,7 +18,7 @@ export function checkAlways(bound: Bound, world: World): void {
 }
 
 /** What must hold besides, once nothing is under way and the chain is final: all is ended, posted and released. */
-export function checkAtRest(bound: Bound, world: World): void {
+export function checkWhenIdle(bound: Bound, world: World): void {
   const { store } = world
   for (const row of store.rows)
     if (isOpen(row.state) || row.state === 'settled' || !row.final)

@@ -65,7 +65,7 @@ export function answer(bound: Bound, world: World, handler: Handler, what: strin
   if (what !== '402') return
   const { key } = authorizationOf(bound, handler.auth)
   const use = useOf(world, key)
-  if (use && use.at <= handler.looked && authorizationOf(bound, use.auth).to === 'us')
+  if (use && use.at <= handler.checkedHead && authorizationOf(bound, use.auth).to === 'us')
     throw new Violation(`402 for ${handler.auth} though money had moved under ${key} in block ${use.at}`)
   if (!world.answered402.includes(key)) world.answered402.push(key)
   world.answered402.sort()
@@ -75,7 +75,7 @@ export function answer(bound: Bound, world: World, handler: Handler, what: strin
 export function readFirst(bound: Bound, world: World, handler: Handler): unknown {
   const auth = authorizationOf(bound, handler.auth)
   handler.head = headOf(world)
-  handler.looked = headOf(world)
+  handler.checkedHead = headOf(world)
   // What has expired is refused before it is claimed.
   if (validBefore(auth.until) < BigInt(timeOf(world.now))) return answer(bound, world, handler, 'expired')
   const use = useOf(world, auth.key)
@@ -233,7 +233,7 @@ function decideOutcome(bound: Bound, world: World, handler: Handler, lastRead: b
   if (said === 'nothing') return decideNoAnswer({ reason: 'timeout' }, byKey())
   const reason = said === 'outage' ? 'facilitator_down' : said === 'screened' ? 'payer_blocked' : 'insufficient_funds'
   const facts = {
-    byKey: handler.at === 'judge_again' ? undefined : byKey(),
+    byKey: handler.at === 'decide_again' ? undefined : byKey(),
     outage: said === 'outage',
     screening: isScreening(reason),
   }
@@ -247,9 +247,9 @@ function decideOutcome(bound: Bound, world: World, handler: Handler, lastRead: b
     verdict = decideRefusal(refusal, { ...facts, simulationConfirms: simulationConfirms(reason, simulated) })
   if (verdict.status !== 'need') return verdict
   // The key is read once more, after whatever happened since the first read.
-  if (handler.at !== 'judge_again') {
-    handler.at = 'judge_again'
-    handler.looked = headOf(world)
+  if (handler.at !== 'decide_again') {
+    handler.at = 'decide_again'
+    handler.checkedHead = headOf(world)
     return undefined
   }
   const usedSince = useOf(world, row.key) !== undefined
@@ -265,7 +265,7 @@ export function decideStep(bound: Bound, world: World, handler: Handler, lastRea
   const before = handler.at
   const result = decideOutcome(bound, world, handler, lastRead)
   if (!result) return handler.at !== before
-  handler.looked = headOf(world)
+  handler.checkedHead = headOf(world)
   const other =
     result.status === 'used_otherwise'
       ? { final: isFinal(world, result.use), ...decideOtherUse(reasons, isOursOn, 'n', result.use) }

@@ -178,13 +178,13 @@ export type Handler = {
     | 'claimed'
     | 'intend'
     | 'sending'
-    | 'judge_again'
+    | 'decide_again'
     | 'write'
     | 'deferred'
   row: string
   head: number
   /** The newest block that was read. */
-  looked: number
+  checkedHead: number
   said: Said | null
   write: Write | null
   answer: string | null

@@ -388,7 +388,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     proof: { file: 'packages/node/src/tlog/restored-log.db.test.ts', test: 'sees a head now and then, is no answer' },
   },
   {
-    name: 'head in the data folder not looked at',
+    name: 'head in the data folder not checked',
     file: 'packages/node/src/tlog/head-file-adapter.ts',
     fn: 'openHeadFile',
     find: "note === undefined ? [] : [{ source: 'data folder', note }]",
@@ -630,7 +630,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     proof: { file: 'packages/node/src/shops/mesh/sybils.db.test.ts', test: 'fat statements' },
   },
   {
-    name: 'prices looked at under the name of a node',
+    name: 'prices checked under the name of a node',
     file: 'packages/node/src/shops/mesh/check-prices.ts',
     fn: 'probeOffer',
     find: "as: 'buyer'",

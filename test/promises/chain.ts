@@ -2,7 +2,7 @@ import { demoAccount } from '../../packages/till/src/devnet/index.ts'
 import { accounts, post, reverse } from '../../packages/till/src/ledger/index.ts'
 import type { ReconcileReport } from '../../packages/till/src/recovery/reconcile.ts'
 import { faultsInBooks } from '../harness/books.ts'
-import { type BendLogs, endpoints, openReconciledTill, type ReconciledTill } from '../harness/reconciled-till.ts'
+import { type AlterLogs, endpoints, openReconciledTill, type ReconciledTill } from '../harness/reconciled-till.ts'
 import { echoPath, quote, signPayment } from '../harness/till-fixture.ts'
 import { submitAuthorization } from '../harness/wallets.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
@@ -25,7 +25,7 @@ const kinds = [
 ] as const satisfies readonly (readonly [string, Inject])[]
 
 /** Why the first cycle after it may find nothing: the block is not final yet, or the chain cannot be read to the end. */
-const troubles = ['none', 'none', 'late', 'unread'] as const
+const payoutFaults = ['none', 'none', 'late', 'unread'] as const
 
 /**
  * Books equal the chain: transfers nobody claimed, postings without a transfer, transfers reported or posted twice, among
@@ -65,9 +65,9 @@ export const proveBooksEqualChain: Proof = async ({ count, say }) => {
 
 /** The cycle in which it was found; one more than were tried when it was not. */
 async function findOne(world: ReconciledTill, inject: Inject, micro: bigint, dice: Dice): Promise<number> {
-  const trouble = dice.pick(troubles)
+  const trouble = dice.pick(payoutFaults)
   const { control } = world.till.base
-  world.bend(lieOf(dice))
+  world.alter(lieOf(dice))
   if (trouble === 'late') control.setFinalityLag(2)
   const injected = await inject(world, micro)
   world.alarms()
@@ -80,7 +80,7 @@ async function findOne(world: ReconciledTill, inject: Inject, micro: bigint, dic
     return cyclesMax + 1
   } finally {
     control.setFinalityLag(0)
-    world.bend((logs) => logs)
+    world.alter((logs) => logs)
     await injected.repair?.()
   }
 }
@@ -92,9 +92,9 @@ async function checkEven(world: ReconciledTill, after: string, faults: Faults): 
 }
 
 /** One endpoint of three leaves transfers out, tells them twice or makes them larger; two still agree. */
-function lieOf(dice: Dice): BendLogs {
+function lieOf(dice: Dice): AlterLogs {
   const liar = dice.below(endpoints)
-  const lie = dice.pick<BendLogs>([
+  const lie = dice.pick<AlterLogs>([
     (logs) => logs,
     () => [],
     (logs) => [...logs, ...logs],
@@ -114,7 +114,7 @@ async function plainTransfer(world: ReconciledTill, micro: bigint): Promise<Inje
 }
 
 async function transferReportedTwice(world: ReconciledTill, micro: bigint): Promise<Injected> {
-  world.bend((logs) => [...logs, ...logs])
+  world.alter((logs) => [...logs, ...logs])
   const transaction = await world.transfer('creator', world.till.node.config.payTo, micro)
   return {
     found: async ({ differenceMicro }) => differenceMicro === 0n && (await reviewsOf(world, transaction)) === 1,

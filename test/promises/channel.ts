@@ -44,7 +44,7 @@ export const proveChannels: Proof = async ({ count, say }) => {
     })
     const accounts = await Promise.all(Array.from({ length: clients }, () => till.newBuyer(fundedMicro)))
     const progress = createProgress(say, clients * count, 'calls')
-    points.storm(() => {
+    points.injectFaults(() => {
       if (dice.below(callsPerFault) > 0) return undefined
       struck += 1
       return dice.below(2) === 0 ? 'before' : 'after'
@@ -59,7 +59,7 @@ export const proveChannels: Proof = async ({ count, say }) => {
         return { ...client, account, calls: count }
       }),
     )
-    points.storm(undefined)
+    points.injectFaults(undefined)
     tally.losing = false
     const [first] = buyers as [Client]
     const together: string[] = []
@@ -77,7 +77,7 @@ export const proveChannels: Proof = async ({ count, say }) => {
       faults: faults.all(),
     }
   } finally {
-    points.storm(undefined)
+    points.injectFaults(undefined)
     await till.close()
   }
 }

@@ -35,20 +35,20 @@ async function proveBy(signing: Signing, { count, say }: Parameters<Proof>[0]) {
   const proofNode = await openProofNode({ ownShops: 'till', shops: [meteredShop] })
   try {
     const faulty = await proofNode.till.startAnother({
-      intercept: bendSettlement(points, dice),
+      intercept: failSettlement(points, dice),
       shops: proofNode.shops,
       jobs: false,
       env: { BASE_URL: proofNode.till.node.url },
     })
-    return await buyInStorm(proofNode, { url: faulty.address, signing, points, dice, count, say })
+    return await buyUnderFaults(proofNode, { url: faulty.address, signing, points, dice, count, say })
   } finally {
-    points.storm(undefined)
+    points.injectFaults(undefined)
     await proofNode.till.close()
   }
 }
 
 /** What a facilitator may do beside failing: deny what it did, or claim what it did not do. */
-function bendSettlement(points: FaultPoints, dice: Dice): Interceptors {
+function failSettlement(points: FaultPoints, dice: Dice): Interceptors {
   const { intercept } = points
   return {
     ...intercept,
@@ -70,16 +70,23 @@ function bendSettlement(points: FaultPoints, dice: Dice): Interceptors {
   }
 }
 
-type Storm = { url: string; signing: Signing; points: FaultPoints; dice: Dice; count: number; say(text: string): void }
+type FaultyRun = {
+  url: string
+  signing: Signing
+  points: FaultPoints
+  dice: Dice
+  count: number
+  say(text: string): void
+}
 type Tally = { answered: number; fresh: number; statuses: Map<string, number>; waitedMs: number[]; paidMs: number[] }
 
-async function buyInStorm({ till }: ProofNode, { url, signing, points, dice, count, say }: Storm) {
+async function buyUnderFaults({ till }: ProofNode, { url, signing, points, dice, count, say }: FaultyRun) {
   const faults = createFaults()
   const buyers = await Promise.all(Array.from({ length: Math.min(atOnce, count) }, () => till.newBuyer(fundedMicro)))
   for (const buyer of buyers) await signing.approve?.(till.base, buyer)
   const tally: Tally = { answered: 0, fresh: 0, statuses: new Map(), waitedMs: [], paidMs: [] }
   let struck = 0
-  points.storm(() => {
+  points.injectFaults(() => {
     if (dice.below(callsPerFault) > 0) return undefined
     struck += 1
     return dice.below(2) === 0 ? 'before' : 'after'
@@ -91,7 +98,7 @@ async function buyInStorm({ till }: ProofNode, { url, signing, points, dice, cou
     await buyOnce(till, buyer, `${url}${path}?of=${index}`, { sign, dice, tally, faults, say })
     progress(tally.answered)
   })
-  points.storm(undefined)
+  points.injectFaults(undefined)
   await settleDown(till, faults)
   for (const fault of await faultsInBooks(till.db.owner)) faults.note(fault)
   const waited = percentiles(tally.waitedMs)

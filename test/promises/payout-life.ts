@@ -43,6 +43,6 @@ export function createLife() {
     dieOn: (call: RegExp, when: When) => {
       ending = { call, when }
     },
-    mortalDatabase: interceptPorts((name, work) => pass(name, work)).database,
+    crashableDatabase: interceptPorts((name, work) => pass(name, work)).database,
   }
 }

@@ -130,7 +130,7 @@ async function startProcess(
   broadcast: Hex[],
 ) {
   const life: Life = createLife()
-  const database = life.mortalDatabase(db.database)
+  const database = life.crashableDatabase(db.database)
   const real = devnetEndpoint(devnet)
   const endpoint: RpcEndpoint = {
     name: real.name,
@@ -143,11 +143,11 @@ async function startProcess(
   const holder = await testHolder(db.database)
   const wallets = testWallets({ network, endpoints: [endpoint], database, holder, keys: settlers, limits })
   const rpc = createRpc([endpoint], { clock: systemClock })
-  const impatient: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 60), signal) }
+  const shortened: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 60), signal) }
   const chain = testChain(network, rpc)
   const deps: PayoutDeps = {
     database,
-    clock: impatient,
+    clock: shortened,
     ids: createIds(systemClock, systemRng),
     log: silentLog,
     metrics: silentMetrics,

@@ -6,8 +6,8 @@ import { createDice, createFaults, createProgress, type Dice, type Faults, type 
 const payeesPerRound = 20
 const endsWithinMs = 60_000
 
-const troubles = ['none', 'crash', 'crash', 'stuck', 'dropped', 'replaced', 'two workers', 'reorg'] as const
-type Trouble = (typeof troubles)[number]
+const payoutFaults = ['none', 'crash', 'crash', 'stuck', 'dropped', 'replaced', 'two workers', 'reorg'] as const
+type PayoutFault = (typeof payoutFaults)[number]
 
 /**
  * Payouts exactly once: processes die at any port call, transactions are stuck, replaced, dropped and reorganised away,
@@ -17,16 +17,17 @@ export const provePayouts: Proof = async ({ count, say }) => {
   const world = await openPayoutWorld()
   const faults = createFaults()
   const dice = createDice(Date.now() % 1_000_000)
-  const had = new Map<Trouble, number>()
+  const had = new Map<PayoutFault, number>()
   const progress = createProgress(say, count, 'payouts')
   try {
     let paid = 0
     for (let round = 0; paid < count; round += 1) {
       // A reorg makes the chain again from its first block, so only a young chain has them.
-      const trouble = world.devnet.control.head().number < 400 ? dice.pick(troubles) : dice.pick(troubles.slice(0, -1))
+      const trouble =
+        world.devnet.control.head().number < 400 ? dice.pick(payoutFaults) : dice.pick(payoutFaults.slice(0, -1))
       had.set(trouble, (had.get(trouble) ?? 0) + 1)
       const payees = await world.owe(Math.min(payeesPerRound, count - paid))
-      await meet[trouble](world, dice)
+      await inject[trouble](world, dice)
       await untilPaid(world, `round ${round}, ${trouble}`, faults)
       await checkReceived(world, payees, `round ${round}, ${trouble}`, faults)
       paid += payees.length
@@ -43,7 +44,7 @@ export const provePayouts: Proof = async ({ count, say }) => {
   }
 }
 
-const meet: Record<Trouble, (world: PayoutWorld, dice: Dice) => Promise<void>> = {
+const inject: Record<PayoutFault, (world: PayoutWorld, dice: Dice) => Promise<void>> = {
   none: (world) => world.run(),
   crash: async (world, dice) => {
     world.dieAt(1 + dice.below(40), dice.below(2) === 0 ? 'before' : 'after')

@@ -103,7 +103,7 @@ async function tryOtherProducts(
 }
 
 /** True when it was bought; the products of our own shop must be, for their nonces were not spent otherwise. */
-async function useAtHome(_house: ProofNode, good: Good, header: string, faults: Faults): Promise<boolean> {
+async function useAtHome(_node: ProofNode, good: Good, header: string, faults: Faults): Promise<boolean> {
   if (!good.ours) return false
   const response = await send(good.url, header, good.init)
   await response.text()

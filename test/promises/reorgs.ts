@@ -16,7 +16,7 @@ const perReorg = 40
 const reorgsPerNode = 10
 const nodesAtOnce = 3
 const capMicro = 100_000_000n
-const temptationMicro = 50_000_000n
+const custodyFundsMicro = 50_000_000n
 
 type Order = {
   kind: Kind
@@ -63,20 +63,20 @@ export const proveReorgs: Proof = async ({ count, say }) => {
 type Living = { dice: Dice; tally: Tally; faults: Faults; progress(done: number): void }
 
 /** Time that matters runs as always; only waiting is shorter, so that jobs come round more often. */
-const hurried: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms > 1_000 ? ms / 10 : ms, signal) }
+const shortened: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms > 1_000 ? ms / 10 : ms, signal) }
 
 async function reorganizeNode(count: number, living: Living): Promise<void> {
   const passes: Passes = new Set()
   const till = await openTill({
     ownShops: 'till',
     shops: [openReorgShop(passes)],
-    clock: hurried,
+    clock: shortened,
     env: { EXPOSURE_CAP_USD: String(capMicro / 1_000_000n), PAYOUTS: '{"minimum_usd":"0.000001"}' },
   })
   try {
     const custody = till.node.config.networks[0]?.custody as Address
     // Enough of other people's money to pay everybody out of it, if somebody were to.
-    await till.base.control.fund(custody, { microUsdc: temptationMicro, wei: 0n })
+    await till.base.control.fund(custody, { microUsdc: custodyFundsMicro, wei: 0n })
     till.base.control.setFinalityLag(depthMax + 1)
     await till.base.control.mine(depthMax + 2)
     const orders: Order[] = []
@@ -84,7 +84,7 @@ async function reorganizeNode(count: number, living: Living): Promise<void> {
       orders.push(...(await buyThroughReorg(till, Math.min(perReorg, count - done), living)))
       living.progress(living.tally.orders)
     }
-    await comeToRest(till, living.faults)
+    await waitUntilIdle(till, living.faults)
     await checkOutcome(till, orders, passes, living)
   } finally {
     await till.close()
@@ -154,7 +154,7 @@ async function replaceBlocks(
 }
 
 /** Faults end and blocks come: everything is final, finished and paid out. */
-async function comeToRest(till: TillFixture, faults: Faults): Promise<void> {
+async function waitUntilIdle(till: TillFixture, faults: Faults): Promise<void> {
   const question = `select
      (select count(*) from payment where state in ('claimed','settling','unknown','settled')
         or (not final and state in ('served','credited')))

@@ -19,7 +19,7 @@ const anyText = (dice: Dice, longest: number): string => {
 }
 
 /** A12: spellings of a path that other servers treat as the same one. */
-function bendPath(path: string, dice: Dice): string {
+function alterPath(path: string, dice: Dice): string {
   const at = dice.below(path.length)
   const percent = (index: number) => `%${path.charCodeAt(index).toString(16).padStart(2, '0')}`
   switch (dice.below(34)) {
@@ -63,7 +63,7 @@ function bendPath(path: string, dice: Dice): string {
 }
 
 /** One letter of a payment's JSON is another: the payment itself was used long ago. */
-function bendPayment(header: string, dice: Dice): string {
+function alterPayment(header: string, dice: Dice): string {
   const json = Buffer.from(header, 'base64')
   for (let left = 1 + dice.below(3); left > 0; left -= 1) json[dice.below(json.length)] = 33 + dice.below(94)
   return json.toString('base64')
@@ -92,7 +92,7 @@ function header(targets: Targets, dice: Dice): string {
     case 7:
       return `PAYMENT-SIGNATURE: ${dice.pick(targets.spent)}`
     case 8:
-      return `PAYMENT-SIGNATURE: ${bendPayment(dice.pick(targets.spent), dice)}`
+      return `PAYMENT-SIGNATURE: ${alterPayment(dice.pick(targets.spent), dice)}`
     case 9:
       return `X-PAYMENT: ${dice.pick(targets.spent)}`
     case 10:
@@ -150,7 +150,7 @@ function strange(targets: Targets, dice: Dice): string {
 export function fuzzRequest(targets: Targets, dice: Dice): FuzzedRequest {
   if (dice.below(500) === 0) return { bytes: Buffer.from(strange(targets, dice), 'latin1'), last: true }
   const method = dice.pick(methods)
-  const path = bendPath(dice.pick(targets.paths), dice)
+  const path = alterPath(dice.pick(targets.paths), dice)
   const target = dice.below(30) === 0 ? `http://${targets.host}${path}` : path
   const lines = [`${method} ${target} HTTP/1.1`, `Host: ${targets.host}`]
   for (let left = dice.below(5); left > 0; left -= 1) lines.push(header(targets, dice))

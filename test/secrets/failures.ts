@@ -19,7 +19,7 @@ import { exampleOf, type Visitor } from './visitor.ts'
 const jobsMs = 2_000
 
 /** While everything fails nobody waits for long. */
-const impatient = (init: RequestInit = {}): RequestInit => ({ ...init, signal: AbortSignal.timeout(8_000) })
+const shortened = (init: RequestInit = {}): RequestInit => ({ ...init, signal: AbortSignal.timeout(8_000) })
 
 /** Their turn may not come while something fails, so all of them are run; the scheduler logs what they throw. */
 async function runJobs({ rounds, odd }: GuardedNode): Promise<void> {
@@ -39,23 +39,23 @@ async function visitWhileFailing(guarded: GuardedNode, visitor: Visitor, some: n
   const quietly = (work: Promise<unknown>) => work.catch(() => undefined)
   await together(some, 4, async (index) => {
     const { url, init } = exampleOf(origin, routes[(index * step) % routes.length] as (typeof routes)[number])
-    await quietly(visitor.ask(url, impatient(init)))
-    await quietly(visitor.buy(buyer, `${origin}${echoPath}?message=${index}`, impatient()))
+    await quietly(visitor.ask(url, shortened(init)))
+    await quietly(visitor.buy(buyer, `${origin}${echoPath}?message=${index}`, shortened()))
   })
   await Promise.race([runJobs(guarded), sleep(jobsMs)])
   for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/'])
-    await quietly(visitor.ask(`${origin}${path}`, impatient()))
+    await quietly(visitor.ask(`${origin}${path}`, shortened()))
 }
 
 /** Database, chain and facilitator fail at random calls, before their work or after it. */
-export async function throughStorm(guarded: GuardedNode, visitor: Visitor): Promise<void> {
+export async function withRandomFaults(guarded: GuardedNode, visitor: Visitor): Promise<void> {
   const dice = createDice(Date.now() % 1_000_000)
   const kinds = [undefined, undefined, undefined, undefined, 'before', 'after'] as const
-  guarded.points.storm(() => dice.pick(kinds))
+  guarded.points.injectFaults(() => dice.pick(kinds))
   try {
     await visitWhileFailing(guarded, visitor, 16)
   } finally {
-    guarded.points.storm(undefined)
+    guarded.points.injectFaults(undefined)
   }
 }
 

@@ -29,7 +29,7 @@ import {
   startHook,
   startKeyedProvider,
 } from './keyed-upstreams.ts'
-import { createOddShop, type OddShop } from './odd-shop.ts'
+import { createLeakingShop, type LeakingShop } from './leaking-shop.ts'
 import { secretBearingFaults } from './secret-bearing-faults.ts'
 import { createWatch, type Watch } from './watch.ts'
 
@@ -46,7 +46,7 @@ export type GuardedNode = {
   /** What the node is given, for another that is meant to fail. */
   env: Record<string, string>
   routes(): readonly RouteDeclaration[]
-  odd: OddShop
+  odd: LeakingShop
   providers: readonly KeyedProvider[]
   facilitator: FailingFacilitator
   hook: Awaited<ReturnType<typeof startHook>>
@@ -88,7 +88,7 @@ export async function openGuardedNode(): Promise<GuardedNode> {
     return node
   }
   const points = createFaultPoints()
-  const odd = createOddShop()
+  const odd = createLeakingShop()
   const ownEnv = {
     ...canaries.ownEnv,
     ...natsEnv,

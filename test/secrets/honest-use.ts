@@ -7,7 +7,7 @@ import { demoAccount } from '../../packages/till/src/devnet/index.ts'
 import { decodeHeader, echoPath, type PaymentRequired, signPayment } from '../harness/till-fixture.ts'
 import { together } from '../harness/until.ts'
 import type { GuardedNode } from './guarded-node.ts'
-import { type Answer, exampleOf, givesToken, type Visitor } from './visitor.ts'
+import { type Answer, exampleOf, returnsToken, type Visitor } from './visitor.ts'
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 const json = (body: unknown, more: Record<string, string> = {}): RequestInit => ({
@@ -33,7 +33,7 @@ export async function visitEverything(guarded: GuardedNode, visitor: Visitor): P
     const answer = await visitor.buy(buyers[worker] as PrivateKeyAccount, url, init)
     if (answer.payment === undefined || answer.status !== 200) return
     bought += 1
-    if (givesToken(route)) visitor.handedOut('subscription token', answer, ({ token }) => token)
+    if (returnsToken(route)) visitor.handedOut('subscription token', answer, ({ token }) => token)
   })
   return bought
 }

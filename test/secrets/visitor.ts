@@ -70,7 +70,7 @@ export function createVisitor(watch: Watch): Visitor {
   }
 }
 
-/** A stream has no end: its beginning is looked at. */
+/** A stream has no end: its beginning is checked. */
 async function bodyOf(response: Response): Promise<string> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
   const reader = response.body?.getReader()
@@ -97,5 +97,5 @@ export function exampleOf(origin: string, { path, method, example }: RouteDeclar
 }
 
 /** Whose paid answer gives its buyer a token. */
-export const givesToken = ({ id }: RouteDeclaration): boolean =>
+export const returnsToken = ({ id }: RouteDeclaration): boolean =>
   id === streamRouteId || /^subscriptions\.(standard|vip)\.(base|polygon)$/.test(id)

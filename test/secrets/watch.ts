@@ -3,7 +3,13 @@ import { Writable } from 'node:stream'
 /** Something that left the node, and where. */
 export type Seen = { place: string; text: string }
 
-type Secret = { name: string; spellings: readonly string[]; handedOut: Set<Seen>; found: Set<string>; lookedAt: number }
+type Secret = {
+  name: string
+  spellings: readonly string[]
+  handedOut: Set<Seen>
+  found: Set<string>
+  checkedTo: number
+}
 
 /** Everything that leaves a node, kept until the end: many secrets are only known after they have been used. */
 export type Watch = {
@@ -33,7 +39,7 @@ export function createWatch(): Watch {
       spellings: spellingsOf(value),
       handedOut: new Set(),
       found: new Set(),
-      lookedAt: 0,
+      checkedTo: 0,
     }
     secrets.set(`${name} ${String(value)}`, secret)
     return secret
@@ -50,12 +56,12 @@ export function createWatch(): Watch {
   }
   /** Each secret is looked for once in each text, together with all that are as far as it. */
   const look = () => {
-    const behind = [...secrets.values()].filter(({ lookedAt }) => lookedAt < texts.length)
-    for (const from of new Set(behind.map(({ lookedAt }) => lookedAt))) {
-      const group = behind.filter(({ lookedAt }) => lookedAt === from)
+    const behind = [...secrets.values()].filter(({ checkedTo }) => checkedTo < texts.length)
+    for (const from of new Set(behind.map(({ checkedTo }) => checkedTo))) {
+      const group = behind.filter(({ checkedTo }) => checkedTo === from)
       const secretsIn = createFinder(group)
       for (const text of texts.slice(from)) for (const secret of secretsIn(text)) secret.found.add(text)
-      for (const secret of group) secret.lookedAt = texts.length
+      for (const secret of group) secret.checkedTo = texts.length
     }
   }
   return {

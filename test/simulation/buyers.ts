@@ -18,8 +18,8 @@ import {
 } from '../harness/till-fixture.ts'
 import { isCharged } from '../harness/token-balance.ts'
 import { Violation } from '../harness/violation.ts'
+import { placeOf } from './describe-order.ts'
 import type { History, Order, Sent } from './history.ts'
-import { placeOf } from './tell-order.ts'
 import type { World } from './world.ts'
 
 export type Scene = { world: World; history: History; rng: Rng }

@@ -2,9 +2,9 @@ import { scanTransfers } from '../harness/chain-transfers.ts'
 import type { Books } from '../harness/check-transfers.ts'
 import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
+import { describeOrder, recordSeen } from './describe-order.ts'
 import type { Order } from './history.ts'
 import { has } from './shops.ts'
-import { recordSeen, tellOrder } from './tell-order.ts'
 
 export type PaymentRow = {
   id: string
@@ -60,11 +60,11 @@ export async function checkAnswers(scene: Scene): Promise<void> {
     const own = byResource.get(resourceOf(scene, order)) ?? []
     const sold = own.filter(({ state }) => state === 'served' || state === 'settled')
     if (order.honest && sold.length > 1 + order.boughtAgain.size)
-      throw new Violation('promise 4', `${order.id} was sold twice: ${tellOrder(scene, order, own)}`)
+      throw new Violation('promise 4', `${order.id} was sold twice: ${describeOrder(scene, order, own)}`)
     if (order.body === undefined) continue
     const paid = own.some(({ state, reorgs }) => ['served', 'refunded'].includes(state) || reorgs > 0)
     if (!paid)
-      throw new Violation('promise 4', `${order.id} was answered and nobody paid: ${tellOrder(scene, order, own)}`)
+      throw new Violation('promise 4', `${order.id} was answered and nobody paid: ${describeOrder(scene, order, own)}`)
   }
 }
 

@@ -138,11 +138,11 @@ export async function checkBooks({ world, history }: Scene, onlyGrown = false): 
     throw new Violation('I11', 'the audit log does not verify')
 }
 
-type Looked = { before: bigint | null; digest: bigint | null; newest: bigint | null; seals: bigint; audited: bigint }
+type SealState = { before: bigint | null; digest: bigint | null; newest: bigint | null; seals: bigint; audited: bigint }
 
 /** I2: entries that were seen once are the same for ever. */
 async function checkUnchanged(sql: Sql, history: Scene['history']): Promise<void> {
-  const { rows } = await sql.query<Looked>(
+  const { rows } = await sql.query<SealState>(
     `select bit_xor(h) filter (where transaction_id <= $1) as before, bit_xor(h) as digest,
        max(transaction_id) as newest, (select coalesce(max(seq), 0) from ledger_seal) as seals,
        (select coalesce(max(id), 0) from audit_log) as audited
@@ -150,7 +150,7 @@ async function checkUnchanged(sql: Sql, history: Scene['history']): Promise<void
        from ledger_entry) e`,
     [history.entries.upTo],
   )
-  const [{ before, digest, newest, seals, audited }] = rows as [Looked]
+  const [{ before, digest, newest, seals, audited }] = rows as [SealState]
   if ((before ?? 0n) !== history.entries.digest)
     throw new Violation('I2', `entries up to ${history.entries.upTo} are not what they were`)
   history.entries = { upTo: newest ?? 0n, digest: digest ?? 0n }

@@ -1,19 +1,19 @@
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { accounts, balanceOf, openClearing, owedTo } from '../../packages/till/src/ledger/index.ts'
-import { checkTransfersAtRest } from '../harness/check-transfers.ts'
+import { checkTransfersWhenIdle } from '../harness/check-transfers.ts'
 import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import { booksOf, hasOwnAddress, readPayments, resourceOf } from './check-answers.ts'
 import { checkCreators } from './check-creators.ts'
+import { describeOrder } from './describe-order.ts'
 import { has } from './shops.ts'
-import { tellOrder } from './tell-order.ts'
 
 /** What must be so once nothing is under way: all money is accounted for, on the chain and in the books. */
 export async function checkMoney(scene: Scene): Promise<void> {
   const { world } = scene
   const [open] = await openClearing(world.db.owner)
   if (open) throw new Violation('I7', `${open.name} still holds ${open.balanceMicro} for ${open.paymentId}`)
-  await checkTransfersAtRest(booksOf(scene))
+  await checkTransfersWhenIdle(booksOf(scene))
   await checkCreators(scene)
   await checkCredit(scene)
   const payments = await readPayments(scene)
@@ -25,7 +25,7 @@ export async function checkMoney(scene: Scene): Promise<void> {
     if (served > 1 + order.boughtAgain.size || (served === 0 && !undone))
       throw new Violation(
         'promise 4',
-        `${order.id} was answered for ${served} payments: ${tellOrder(scene, order, own)}`,
+        `${order.id} was answered for ${served} payments: ${describeOrder(scene, order, own)}`,
       )
   }
 }

@@ -65,8 +65,8 @@ export type History = {
   entries: { upTo: bigint; digest: bigint }
   /** The last seal of the books and the last row of the audit log that were seen. */
   chained: { seals: bigint; audited: bigint }
-  /** What had happened when everything was looked at the last time. */
-  looked: string
+  /** What had happened when everything was checked the last time. */
+  checkedState: string
   /** Leaves of the transparency log that were seen before. */
   leaves: string[]
   /** What subscribers of the stream hold, by wallet. */
@@ -85,7 +85,7 @@ export const createHistory = (): History => ({
   chain: createChainRecord(),
   entries: { upTo: 0n, digest: 0n },
   chained: { seals: 0n, audited: 0n },
-  looked: '',
+  checkedState: '',
   leaves: [],
   streams: new Map(),
   eventsRead: 0,

@@ -7,8 +7,8 @@ import type { Rng } from '../../packages/till/src/kernel/random.ts'
 import type { Database, Statement } from '../../packages/till/src/store/database.ts'
 import { hostileFacilitator } from '../harness/hostile-facilitator.ts'
 import type { createView } from './chain-views.ts'
+import { createCrashablePorts } from './crashable-ports.ts'
 import type { FaultPlan } from './fault-plan.ts'
-import { createMortalPorts } from './mortal-ports.ts'
 import { beginLife, type Life, type VirtualTime } from './virtual-time.ts'
 
 /** Wraps the ports of the node for a whole run; a planted fault is one that should not be there. */
@@ -60,7 +60,7 @@ export async function startProcess(setup: ProcessSetup, attempt = 1): Promise<No
   const { time, plan, rng, log } = setup
   const life = beginLife({ late: setup.late })
   const clock = time.clockFor(life)
-  const ports = createMortalPorts(life, time, plan, setup.sessions, (statement) => count(setup.tally, statement))
+  const ports = createCrashablePorts(life, time, plan, setup.sessions, (statement) => count(setup.tally, statement))
   const schema = isStalled(time)
   const intercept = setup.plant({
     ...ports.intercept,

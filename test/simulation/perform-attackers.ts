@@ -57,7 +57,7 @@ export async function replayForOther(scene: Scene, step: Step): Promise<boolean 
 }
 
 /** Too little, too much, to somebody else, out of time, or with a signature of nothing: never an answer. */
-export async function bendPayment(scene: Scene, step: Step): Promise<boolean | undefined> {
+export async function alterPayment(scene: Scene, step: Step): Promise<boolean | undefined> {
   const route = countedRoutes[step.b % countedRoutes.length]
   if (!route) return undefined
   const order = attackOrder(scene, step, `${route.path}?order={id}`, route.micro, true)

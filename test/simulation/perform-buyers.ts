@@ -52,7 +52,7 @@ export async function buy(scene: Scene, step: Step, patienceMs?: number): Promis
   return (await buyOnce(scene, newOrder(scene, step, path, route.micro), patienceMs)) === 200
 }
 
-export const impatientBuy = (scene: Scene, step: Step) => buy(scene, step, step.c % 4_000)
+export const buyAndHangUp = (scene: Scene, step: Step) => buy(scene, step, step.c % 4_000)
 
 /** As a stock client does after an error: the same request with a new authorization. */
 export async function retryFresh(scene: Scene, step: Step): Promise<boolean | undefined> {

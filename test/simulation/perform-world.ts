@@ -54,7 +54,7 @@ export const performWorld = {
     const hash = pending?.transactions[step.b % Math.max(1, pending.transactions.length)]
     if (hash) await chain.control.dropTransaction(hash)
   },
-  bend_view: async (scene, step) => {
+  fault_view: async (scene, step) => {
     const { chainId } = chainFor(scene, step)
     const kind = viewFaults[step.c % viewFaults.length]
     if (!kind) return
@@ -65,8 +65,8 @@ export const performWorld = {
       blocks: 1 + (step.b % 5),
     })
   },
-  straighten_views: async ({ world }) => world.plan.views.clear(),
-  bend_facilitator: async ({ world }, step) => {
+  repair_views: async ({ world }) => world.plan.views.clear(),
+  fault_facilitator: async ({ world }, step) => {
     const fault = simulatedFaults[step.a % simulatedFaults.length]
     if (fault) world.plan.facilitator.push(fault)
   },

@@ -4,7 +4,7 @@ import type { Plant } from './world.ts'
 
 /** Statements of one name are answered by `change`, in transactions and outside of them. */
 function plantStatement(name: string, change: (sql: Sql, statement: Statement) => ReturnType<Sql['query']>): Plant {
-  const bend = <T extends Sql>(sql: T): T => ({
+  const alter = <T extends Sql>(sql: T): T => ({
     ...sql,
     query: ((statement, values) =>
       typeof statement !== 'string' && statement.name === name
@@ -14,8 +14,11 @@ function plantStatement(name: string, change: (sql: Sql, statement: Statement) =
   return (intercept) => ({
     ...intercept,
     database: (real) => {
-      const mortal = intercept.database?.(real) ?? real
-      const altered: Database = { ...bend(mortal), transaction: (work) => mortal.transaction((tx) => work(bend(tx))) }
+      const crashable = intercept.database?.(real) ?? real
+      const altered: Database = {
+        ...alter(crashable),
+        transaction: (work) => crashable.transaction((tx) => work(alter(tx))),
+      }
       return altered
     },
   })

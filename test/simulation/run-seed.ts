@@ -7,11 +7,11 @@ import { checkBooks } from './check-books.ts'
 import { checkChannels } from './check-channels.ts'
 import { checkDraws } from './check-draws.ts'
 import { checkLog } from './check-log.ts'
-import { comeToRest } from './come-to-rest.ts'
+import { placeOf } from './describe-order.ts'
 import { createHistory } from './history.ts'
 import { buyLate, cancelReorged, doubleSign, payForAnother, sendDust } from './perform-adversaries.ts'
-import { bendPayment, cancel, plainTransfer, replayForOther, submitFirst } from './perform-attackers.ts'
-import { buy, impatientBuy, resend, retryFresh, subscribe } from './perform-buyers.ts'
+import { alterPayment, cancel, plainTransfer, replayForOther, submitFirst } from './perform-attackers.ts'
+import { buy, buyAndHangUp, resend, retryFresh, subscribe } from './perform-buyers.ts'
 import { callByChannel } from './perform-channels.ts'
 import { attest } from './perform-citations.ts'
 import { drawCredit, topUp } from './perform-credit.ts'
@@ -21,13 +21,13 @@ import { buyStream, openStream } from './perform-streams.ts'
 import { type Perform, performWorld } from './perform-world.ts'
 import { createSeededRng } from './seeded-rng.ts'
 import type { Step, StepKind } from './steps.ts'
-import { placeOf } from './tell-order.ts'
+import { waitUntilIdle } from './wait-until-idle.ts'
 import { openWorld, type Plant } from './world.ts'
 
 const perform: Record<StepKind, Perform> = {
   ...performWorld,
   buy: (scene, step) => buy(scene, step),
-  impatient_buy: impatientBuy,
+  hang_up_buy: buyAndHangUp,
   retry_fresh: retryFresh,
   resend,
   top_up: topUp,
@@ -40,7 +40,7 @@ const perform: Record<StepKind, Perform> = {
   stream_buy: buyStream,
   stream_open: openStream,
   replay_for_other: replayForOther,
-  bend_payment: bendPayment,
+  alter_payment: alterPayment,
   submit_first: submitFirst,
   cancel,
   double_sign: doubleSign,
@@ -59,7 +59,7 @@ export type RunOptions = {
   log?: Log
   /** Whether timers strike late; else the seed decides. */
   late?: boolean
-  /** The world comes to rest after this many steps, and at the end. */
+  /** The world becomes idle after this many steps, and at the end. */
   restEvery?: number
   onStep?(number: number, step: Step, place: string): void
   /** To look around where a rule was broken, or at the end, before the world is gone. */
@@ -119,7 +119,7 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
       at += 1
       if (at % restEvery !== 0 && at !== steps.length) continue
       scene.history.step = `${at} rest`
-      await comeToRest(scene)
+      await waitUntilIdle(scene)
       await checkScene(scene)
     }
     await options.onEnd?.(scene)
@@ -133,15 +133,15 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
   }
 }
 
-/** Everything that must hold at every moment; nothing is looked at again after a step in which nothing happened. */
+/** Everything that must hold at every moment; nothing is checked again after a step in which nothing happened. */
 async function checkStep(scene: Scene): Promise<void> {
   const { world, history } = scene
   const { asked } = world.tally
   const happened = () => [asked, ...world.chains.map(({ control }) => control.head().hash)].join(' ')
-  if (happened() === history.looked) return
+  if (happened() === history.checkedState) return
   await checkScene(scene, true)
   // Looking at a chain may make a new block, which is empty.
-  history.looked = happened()
+  history.checkedState = happened()
 }
 
 async function checkScene(scene: Scene, onlyGrown = false): Promise<void> {

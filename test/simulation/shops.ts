@@ -49,17 +49,17 @@ export const has = (seed: string, part: Part): boolean => parts[Number(seed) % p
 const jobMs = 10_000
 
 /** Jobs that look at the chain every second or two would be all that a run does. */
-const atLeisure = (shop: Shop): Shop => ({
+const withSlowJobs = (shop: Shop): Shop => ({
   ...shop,
   jobs: (shop.jobs ?? []).map((job) => ({ ...job, intervalMs: Math.max(job.intervalMs, jobMs) })),
 })
 
-const leisurely =
+const openWithSlowJobs =
   (open: OpenShop): OpenShop =>
   async (context) =>
-    atLeisure(await open(context))
+    withSlowJobs(await open(context))
 
-const logFace = leisurely(openLogFace({ settings: parseLogSettings({ anchor_minutes: 30 }, true) }))
+const logFace = openWithSlowJobs(openLogFace({ settings: parseLogSettings({ anchor_minutes: 30 }, true) }))
 
 /** Pages come from a web of the simulation's own. */
 const sourcesShop: OpenShop = (context) => {
@@ -78,7 +78,7 @@ const sourcesShop: OpenShop = (context) => {
 }
 
 /** Stamps and the creators they pay. What takes weeks elsewhere ends within a run: held shares, and those that nobody claims. */
-const attestationsShop = leisurely((context) =>
+const attestationsShop = openWithSlowJobs((context) =>
   openAttestationsShop({
     settings: parseMarketSettings(
       {
@@ -106,7 +106,7 @@ const streamShop: OpenShop = async (context) => {
   // A stream that has said nothing yet is not for sale.
   await seedPast(createIntentDeps(context, options))
   const { shop } = await openIntents(context, options)
-  return atLeisure(shop)
+  return withSlowJobs(shop)
 }
 
 export const countedRoutes = [

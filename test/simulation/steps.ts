@@ -8,7 +8,7 @@ export type Step = { kind: StepKind; a: number; b: number; c: number }
 const weights = {
   // buyers
   buy: 22,
-  impatient_buy: 5,
+  hang_up_buy: 5,
   retry_fresh: 10,
   resend: 8,
   top_up: 9,
@@ -22,7 +22,7 @@ const weights = {
   stream_open: 6,
   // attackers
   replay_for_other: 4,
-  bend_payment: 5,
+  alter_payment: 5,
   submit_first: 3,
   cancel: 2,
   double_sign: 5,
@@ -43,9 +43,9 @@ const weights = {
   hold_mining: 3,
   release_mining: 4,
   drop_pending: 2,
-  bend_view: 4,
-  straighten_views: 4,
-  bend_facilitator: 6,
+  fault_view: 4,
+  repair_views: 4,
+  fault_facilitator: 6,
   skew_clock: 2,
   crash: 4,
   crash_at_call: 4,

@@ -81,7 +81,7 @@ export async function openWorld({ seed, ...options }: WorldOptions): Promise<Wor
   const tally: Tally = { statements: 0, promisedDraws: 0, asked: 0 }
   const db = await openPreparing(tally)
   const home = await mkdtemp(join(tmpdir(), 'assay-simulation-'))
-  const { chains, buyers, creators } = await peopleTheChains(seed, time)
+  const { chains, buyers, creators } = await fundWallets(seed, time)
   const shown = chains.map((chain) => ({
     ...{ chainId: chain.chainId, usdc: chain.usdc },
     request: askedOnce(chain, time),
@@ -152,7 +152,7 @@ async function openPreparing(tally: Tally): Promise<TestDatabase> {
   return { ...db, database: preparingDatabase(db.database, count), owner: preparingDatabase(db.owner) }
 }
 
-async function peopleTheChains(seed: string, time: VirtualTime) {
+async function fundWallets(seed: string, time: VirtualTime) {
   const clock = time.clockFor({ alive: true, skewMs: 0 })
   const chains = await Promise.all([8453, 137].map((chainId) => startDevnet({ chainId, clock, log: silentLog })))
   const people = (role: string, count: number) =>

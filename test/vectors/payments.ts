@@ -128,7 +128,7 @@ async function header(change: Change): Promise<string> {
   return Buffer.from(change.text?.(json) ?? json).toString('base64')
 }
 
-const salted = (salt: Hex) => ({ extensions: { 'request-binding': { info: { salt } } } })
+const withSalt = (salt: Hex) => ({ extensions: { 'request-binding': { info: { salt } } } })
 
 const changes: Record<string, Change> = {
   honest: {},
@@ -148,11 +148,11 @@ const changes: Record<string, Change> = {
   'other-network': { accepted: { network: 'eip155:1' } },
   'bound-to-this-request': {
     authorization: { nonce: bindingNonce(rightBinding) },
-    document: salted(rightBinding.salt),
+    document: withSalt(rightBinding.salt),
   },
   'bound-to-another-request': {
     authorization: { nonce: bindingNonce({ ...rightBinding, method: 'POST' }) },
-    document: salted(rightBinding.salt),
+    document: withSalt(rightBinding.salt),
   },
   'bound-without-salt': { authorization: { nonce: bindingNonce(rightBinding) } },
   expired: { authorization: { validBefore: String(now - 1) } },

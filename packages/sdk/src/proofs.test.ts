@@ -83,19 +83,19 @@ test('optional fields of a challenge are signed as they are', async () => {
 
 test('challenges for another site, chain or time are not signed, nor ones that smuggle lines', async () => {
   const challenge = createChallenge(createTestDeps(), origin)
-  const bent = (change: Record<string, unknown>): SignInChallenge => ({
+  const altered = (change: Record<string, unknown>): SignInChallenge => ({
     ...challenge,
     info: { ...challenge.info, ...change },
   })
   const refused: [SignInChallenge, Record<string, unknown>][] = [
-    [bent({ domain: 'evil.example' }), {}],
-    [bent({ uri: 'http://127.0.0.1:4020.evil.example' }), {}],
-    [bent({ uri: 'nowhere' }), {}],
-    [bent({ statement: 'Hello\nURI: http://127.0.0.1:4020' }), {}],
-    [bent({ nonce: undefined }), {}],
-    [bent({ resources: ['a\nb'] }), {}],
-    [bent({ version: '2' }), {}],
-    [bent({ expirationTime: '2020-01-01T00:00:00Z' }), {}],
+    [altered({ domain: 'evil.example' }), {}],
+    [altered({ uri: 'http://127.0.0.1:4020.evil.example' }), {}],
+    [altered({ uri: 'nowhere' }), {}],
+    [altered({ statement: 'Hello\nURI: http://127.0.0.1:4020' }), {}],
+    [altered({ nonce: undefined }), {}],
+    [altered({ resources: ['a\nb'] }), {}],
+    [altered({ version: '2' }), {}],
+    [altered({ expirationTime: '2020-01-01T00:00:00Z' }), {}],
     [challenge, { chainId: 1 }],
     [challenge, { origin: 'http://127.0.0.1:4021' }],
   ]

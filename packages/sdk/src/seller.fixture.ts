@@ -3,7 +3,7 @@ import { encodeHeader } from '@assay/protocol/json-object'
 import { bindingTag } from '@assay/protocol/request-binding'
 import type { Platform } from './platform.ts'
 
-/** A seller in memory, honest unless a test bends it. Tests only: it uses node:crypto. */
+/** A seller in memory, honest unless a test alters it. Tests only: it uses node:crypto. */
 export type SellerAnswer = { status: number; body: unknown; headers?: Record<string, string> }
 
 export type TestSeller = {

@@ -106,7 +106,7 @@ export function createWorkCounter(): WorkCounter {
  * Sessions tell what they read when they are asked to, so all of the pool are. One that is still at work lets another be asked twice,
  * and what it did would be counted for the next route.
  */
-async function tellReads(database: Database): Promise<void> {
+async function describeReads(database: Database): Promise<void> {
   const asked = new Set<number>()
   const tell = async () => {
     const { rows } = await database.query<{ pid: number }>('select pg_backend_pid() as pid, pg_stat_force_next_flush()')
@@ -116,7 +116,7 @@ async function tellReads(database: Database): Promise<void> {
 }
 
 async function blocksRead(database: Database): Promise<Record<string, number>> {
-  await tellReads(database)
+  await describeReads(database)
   const { rows } = await database.query<{ blocks: string }>({
     name: 'blocks_read',
     text: `select sum(pg_stat_get_blocks_fetched(oid))::text as blocks from pg_class
@@ -127,7 +127,7 @@ async function blocksRead(database: Database): Promise<Record<string, number>> {
 }
 
 async function blocksByTable(database: Database): Promise<Record<string, number>> {
-  await tellReads(database)
+  await describeReads(database)
   const { rows } = await database.query<{ name: string; blocks: string }>(
     `select regexp_replace(relname, '_([0-9]{8}|rest)$', '') as name,
        sum(heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit + idx_blks_read, 0) + coalesce(toast_blks_hit + toast_blks_read, 0)

@@ -179,7 +179,7 @@ export function tablesOf(past: Past): [target: string, rows: Iterable<string>][]
     ],
     [
       `attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator,
-        signature, attester, price_micro, quote_found, created_at, aggregated_at, judged_at)`,
+        signature, attester, price_micro, quote_found, created_at, aggregated_at, checked_at)`,
       stamps((sale) => attestationRow(past, sale)),
     ],
     ['log_entry (kind, subject, entry, leaf_hash, created_at)', stamps(leafRow)],

@@ -18,7 +18,7 @@ const unclaimed: WorkPath = {
   owe: async (harness) => {
     const { till } = harness
     const buyer = await till.newBuyer(10_000_000n)
-    // An address is looked at from its first comparison on.
+    // An address is checked from its first comparison on.
     await harness.run('payments.reconcile')
     await submitAuthorization(till.base, await signPayment(buyer, await quote(`${till.node.address}/test/small`)))
     await harness.mine()

@@ -6,7 +6,7 @@ const origin = 'https://api.example.org'
 const paid = (price: unknown) => ({ 'x-payment-info': { price } })
 
 describe('what an address sells', () => {
-  test('the cheapest GET without parameters is looked at', () => {
+  test('the cheapest GET without parameters is checked', () => {
     const openapi = {
       paths: {
         '/a/{id}': { get: paid({ amount: '0.0001' }) },

@@ -8,7 +8,7 @@ import { checkPorts } from './ports.ts'
 import { checkProduction } from './production.ts'
 import { checkCommand, checkRuntime } from './runtime.ts'
 
-/** The whole installation. Every part is looked at, whatever the ones before it say; nothing is changed. */
+/** The whole installation. Every part is checked, whatever the ones before it say; nothing is changed. */
 export async function checkInstallation(env: NodeJS.ProcessEnv): Promise<Check[]> {
   const checks = checkCommand()
   const node = await loadNode().catch((error: Error) => error)

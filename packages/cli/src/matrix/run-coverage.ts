@@ -22,7 +22,7 @@ export function coverageText(rows: readonly SourceCoverage[]): string {
       { title: 'fetched', of: (row) => (row.fetched ? 'yes' : 'no') },
       { title: 'sold', of: (row) => (row.may_be_sold ? 'yes' : 'no') },
       { title: 'licence', of: (row) => row.licence },
-      { title: 'last fetch', of: (row) => (row.last_look ? `${row.last_look.status} at ${row.last_look.at}` : '-') },
+      { title: 'last fetch', of: (row) => (row.last_check ? `${row.last_check.status} at ${row.last_check.at}` : '-') },
     ]),
     ...(fixes.length === 0 ? [] : ['', ...fixes]),
   ].join('\n')

@@ -90,7 +90,7 @@ async function watch(
           }
         },
       })
-      terminal.status('all schedules looked at; waiting')
+      terminal.status('all schedules checked; waiting')
       await deps.clock.sleep(everyMs, signal).catch(() => {})
     }
   })

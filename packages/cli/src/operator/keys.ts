@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from 'commander'
-import { type AddCommand, jsonOption } from '../command-context.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { timeText } from '../read-option.ts'
 import type { ChangeOptions } from './change-keys.ts'
 import { withOperator } from './connect.ts'
@@ -34,13 +34,19 @@ export const addKeys: AddCommand = (program, context) => {
 }
 
 const addRotate: AddCommand = (group, context) => {
-  group
+  const command = group
     .command('rotate')
     .description(
       'Publish a new key now and use it after the overlap. The old key and the operator wallet vouch for it, so that ' +
         'clients that pinned the old key follow.',
     )
     .option('--overlap <minutes>', 'time between publishing the new key and using it', minutesOf, 10)
+  completeRotation(command, context)
+}
+
+/** The options that rotations of both kinds of keys share, and what they do. */
+export const completeRotation = (command: Command, context: CommandContext, purpose?: 'log') =>
+  command
     .option('--url <origin>', 'base address of the node (BASE_URL, or the address on this machine)')
     .option('--allow-new-wallet', 'allow a different wallet to vouch')
     .option('--dry-run', 'show what would be done')
@@ -49,10 +55,9 @@ const addRotate: AddCommand = (group, context) => {
     .action((options: ChangeOptions & { overlap: number }) =>
       withOperator(context.terminal, async (operator) => {
         const { rotateKeys } = await import('./change-keys.ts')
-        await rotateKeys(context, operator, options)
+        await rotateKeys(context, operator, options, purpose)
       }),
     )
-}
 
 const addRevoke: AddCommand = (group, context) => {
   group

@@ -1,8 +1,8 @@
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import { levels, levelTitles } from '../case.ts'
 import type { CaseResult, Report } from '../run.ts'
 import { badge } from './badge.ts'
 import { summaryOf } from './text.ts'
-import { escapeText } from './xml-text.ts'
 
 const style = `
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}
@@ -23,18 +23,18 @@ export function htmlReport(report: Report): string {
   )
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>x402 conformance of ${escapeText(url)}</title><style>${style}</style></head><body>
+<title>x402 conformance of ${escapeMarkup(url)}</title><style>${style}</style></head><body>
 <h1>x402 conformance</h1>
 <p>${badge(report)}</p>
-<p><code>${escapeText(url)}</code>, ${escapeText(at)}, price ${escapeText(price.amount)} of <code>${escapeText(price.asset)}</code> on ${escapeText(price.network)}</p>
-<p>${escapeText(summaryOf(report))}</p>
+<p><code>${escapeMarkup(url)}</code>, ${escapeMarkup(at)}, price ${escapeMarkup(price.amount)} of <code>${escapeMarkup(price.asset)}</code> on ${escapeMarkup(price.network)}</p>
+<p>${escapeMarkup(summaryOf(report))}</p>
 ${sections.join('\n')}
 <h2>Signatures made</h2>
 <details><summary>${signatures.length} payments were signed</summary><table><tr><th>case</th><th>kind</th><th>to</th><th>units</th><th>valid until</th><th>nonce</th></tr>
 ${signatures
   .map(
     (one) =>
-      `<tr><td>${escapeText(one.case)}</td><td>${escapeText(one.kind)}</td><td><code>${escapeText(one.to)}</code></td><td>${escapeText(one.value)}</td><td>${escapeText(one.validBefore)}</td><td><code>${escapeText(one.nonce)}</code></td></tr>`,
+      `<tr><td>${escapeMarkup(one.case)}</td><td>${escapeMarkup(one.kind)}</td><td><code>${escapeMarkup(one.to)}</code></td><td>${escapeMarkup(one.value)}</td><td>${escapeMarkup(one.validBefore)}</td><td><code>${escapeMarkup(one.nonce)}</code></td></tr>`,
   )
   .join('\n')}
 </table></details>
@@ -46,9 +46,9 @@ function sectionOf(level: (typeof levels)[number], cases: readonly CaseResult[])
   if (cases.length === 0) return ''
   const rows = cases.map(
     (one) =>
-      `<tr><td><code>${escapeText(one.id)}</code><br>${escapeText(one.title)}</td><td class="${one.verdict}">${one.verdict.replace('_', ' ')}</td><td>${escapeText(one.seen)}${detailsOf(one)}</td></tr>`,
+      `<tr><td><code>${escapeMarkup(one.id)}</code><br>${escapeMarkup(one.title)}</td><td class="${one.verdict}">${one.verdict.replace('_', ' ')}</td><td>${escapeMarkup(one.seen)}${detailsOf(one)}</td></tr>`,
   )
-  return `<h2>${level} ${escapeText(levelTitles[level])}</h2>\n<table><tr><th>case</th><th>verdict</th><th>seen</th></tr>\n${rows.join('\n')}\n</table>`
+  return `<h2>${level} ${escapeMarkup(levelTitles[level])}</h2>\n<table><tr><th>case</th><th>verdict</th><th>seen</th></tr>\n${rows.join('\n')}\n</table>`
 }
 
 function detailsOf({ verdict, why, fix, exchanges }: CaseResult): string {
@@ -56,11 +56,11 @@ function detailsOf({ verdict, why, fix, exchanges }: CaseResult): string {
     .slice(0, 20)
     .map(
       ({ request, status, headers }) =>
-        `<li><code>${escapeText(request)}</code> [${escapeText(headers.join(', '))}] → ${status}</li>`,
+        `<li><code>${escapeMarkup(request)}</code> [${escapeMarkup(headers.join(', '))}] → ${status}</li>`,
     )
   const advice =
     verdict === 'failed'
-      ? `<p><strong>Why it matters:</strong> ${escapeText(why)}<br><strong>Fix:</strong> ${escapeText(fix)}</p>`
+      ? `<p><strong>Why it matters:</strong> ${escapeMarkup(why)}<br><strong>Fix:</strong> ${escapeMarkup(fix)}</p>`
       : ''
   return `${advice}<details><summary>${exchanges.length} requests</summary><ol>${sent.join('')}</ol></details>`
 }

@@ -1,6 +1,6 @@
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import { levels, levelTitles } from '../case.ts'
 import type { CaseResult, Report } from '../run.ts'
-import { escapeText } from './xml-text.ts'
 
 /** A suite for each level. What is unclear counts as skipped, never as passed. */
 export function junitReport({ cases }: Report): string {
@@ -10,7 +10,7 @@ export function junitReport({ cases }: Report): string {
     const failures = own.filter(({ verdict }) => verdict === 'failed').length
     const skipped = own.filter(({ verdict }) => verdict === 'unclear' || verdict === 'skipped').length
     const seconds = own.reduce((sum, { ms }) => sum + ms, 0) / 1000
-    const name = escapeText(`${level} ${levelTitles[level]}`)
+    const name = escapeMarkup(`${level} ${levelTitles[level]}`)
     return [
       `  <testsuite name="${name}" tests="${own.length}" failures="${failures}" skipped="${skipped}" time="${seconds}">`,
       ...own.map(caseElement),
@@ -21,12 +21,12 @@ export function junitReport({ cases }: Report): string {
 }
 
 function caseElement({ id, level, title, verdict, seen, fix, ms }: CaseResult): string {
-  const open = `    <testcase classname="x402.${level}" name="${escapeText(`${id}: ${title}`)}" time="${ms / 1000}"`
+  const open = `    <testcase classname="x402.${level}" name="${escapeMarkup(`${id}: ${title}`)}" time="${ms / 1000}"`
   if (verdict === 'passed') return `${open}/>`
-  const message = escapeText(seen)
+  const message = escapeMarkup(seen)
   const inner =
     verdict === 'failed'
-      ? `<failure message="${message}">${escapeText(fix)}</failure>`
+      ? `<failure message="${message}">${escapeMarkup(fix)}</failure>`
       : `<skipped message="${message}"/>`
   return `${open}>${inner}</testcase>`
 }

@@ -77,7 +77,7 @@ function factsOf(config: Omit<Config, 'shops' | 'values'>): NodeFacts {
   }
 }
 
-/** Where the node's own part is wrong, the shops' parts are still looked at, for their problems only. */
+/** Where the node's own part is wrong, the shops' parts are still checked, for their problems only. */
 const demoFacts: NodeFacts = {
   demo: true,
   payTo: zeroAddress,

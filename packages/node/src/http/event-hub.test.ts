@@ -131,14 +131,14 @@ test('the closing event is sent once to a reader that pulls, waiting or not', as
   await hub.publish([event(1)])
   await expect.poll(() => waiting.text).toBe('hello;1;')
   const early = hub.open(reader({ onClose }))
-  early.end('taken_back')
+  early.end('revoked')
   const received = pullAll(early.body)
   await hub.stop()
   await expect
     .poll(() => [waiting, received])
     .toEqual([
       { text: 'hello;1;bye stopping;', done: true, failed: '' },
-      { text: 'hello;bye taken_back;', done: true, failed: '' },
+      { text: 'hello;bye revoked;', done: true, failed: '' },
     ])
   expect([closed, hub.size()]).toEqual([2, 0])
 })

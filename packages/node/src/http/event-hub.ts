@@ -21,7 +21,7 @@ export type HubOptions = {
   /** Events kept for a reader that is behind. */
   bufferMax: number
   heartbeatMs?: number
-  /** How often ends are looked at. */
+  /** How often ends are checked. */
   pollMs?: number
 }
 

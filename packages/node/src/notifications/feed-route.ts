@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, type RouteDeclaration } from '../http/index.ts'
@@ -63,15 +64,10 @@ function mayRead({ secret }: FeedDeps, topic: Topic, subject: string, token: str
 
 type Events = Awaited<ReturnType<Notifications['recent']>>
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: XML knows no way to write them
-const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const xml = (text: string) => text.replace(notInXml, '').replace(/[&<>"]/g, (sign) => entities[sign] ?? '')
-
 function render({ baseUrl }: FeedDeps, topic: Topic, subject: string, events: Events): string {
   const items = events.map(({ id, atMs, payload }) => {
     const text = typeof payload['text'] === 'string' ? payload['text'] : topic.title
-    return `<item><title>${xml(text)}</title><guid isPermaLink="false">${xml(`${baseUrl}/${topic.name}/${id}`)}</guid><pubDate>${new Date(atMs).toUTCString()}</pubDate><description>${xml(JSON.stringify(payload))}</description></item>`
+    return `<item><title>${escapeMarkup(text)}</title><guid isPermaLink="false">${escapeMarkup(`${baseUrl}/${topic.name}/${id}`)}</guid><pubDate>${new Date(atMs).toUTCString()}</pubDate><description>${escapeMarkup(JSON.stringify(payload))}</description></item>`
   })
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"><channel><title>${xml(`${topic.title}: ${subject}`)}</title><link>${xml(baseUrl)}</link><description>${xml(topic.title)}</description>${items.join('')}</channel></rss>\n`
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"><channel><title>${escapeMarkup(`${topic.title}: ${subject}`)}</title><link>${escapeMarkup(baseUrl)}</link><description>${escapeMarkup(topic.title)}</description>${items.join('')}</channel></rss>\n`
 }

@@ -275,10 +275,9 @@ test('S20: another media type is refused before its body, errors keep theirs', a
 })
 
 test('a caller who aborts gets the reason, and production can never map to loopback', async () => {
-  const server = track(await listenTcp(() => {}))
   const stop = new AbortController()
+  const server = track(await listenTcp(() => stop.abort()))
   const asked = mapped(server.port).fetch(site, { ...ordinary, signal: stop.signal })
-  setTimeout(() => stop.abort(), 30)
   expect(await asked).toMatchObject({ status: 'failed', reason: 'aborted' })
   expect(() => mapped(server.port, { mode: 'production' })).toThrow(/never maps/)
   expect(() => outboundFor({ loopbackOrigins: ['http://127.0.0.1:1'], mode: 'production' })).toThrow(/never maps/)

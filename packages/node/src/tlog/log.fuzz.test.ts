@@ -112,14 +112,14 @@ describe('the tree', () => {
     )
   })
 
-  test('refuses bent proofs', () => {
+  test('refuses altered proofs', () => {
     const tiles = grow(manyLeaves, [])
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 1_000 }), fc.nat(), fc.nat(), fc.nat(), (size, at, where, bit) => {
         const index = at % size
         const path = hashRanges(inclusionRanges(index, size), tiles).map((hash) => Buffer.from(hash))
-        const bent = path[where % path.length] as Buffer
-        bent[bit % 32] = (bent[bit % 32] as number) ^ (1 << (bit % 8))
+        const altered = path[where % path.length] as Buffer
+        altered[bit % 32] = (altered[bit % 32] as number) ^ (1 << (bit % 8))
         const leaf = manyLeaves[index] as Buffer
         expect(verifyInclusion(leaf, index, size, path, root(size, tiles))).toBe(false)
         expect(verifyInclusion(leaf, index, size, path.slice(1), root(size, tiles))).toBe(false)

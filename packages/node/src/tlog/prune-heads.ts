@@ -16,7 +16,7 @@ const headsMax = 100_000
 export async function pruneHeads(database: Database, nowMs: number): Promise<number> {
   const before = new Date(nowMs - headDaysKept * 86_400_000)
   return database.transaction(async (tx) => {
-    // What was decided about once is not looked at again. A repair may have made the tree smaller.
+    // What was decided about once is not checked again. A repair may have made the tree smaller.
     const { rows: trees } = await tx.query<{ from: bigint; until: bigint }>(
       `select least(pruned_to, size) as from,
          coalesce((select min(size) from (select size from log_checkpoint order by size desc limit $1) n), 0) as until

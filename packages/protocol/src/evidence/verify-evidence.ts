@@ -14,7 +14,7 @@ import {
   verifyAttestation,
 } from './verify-attestation.ts'
 
-/** One thing that was looked at. `not_checked` is said aloud: silence would read as approval. */
+/** One thing that was checked. `not_checked` is said aloud: silence would read as approval. */
 export type EvidenceCheck = { name: string; status: 'passed' | 'failed' | 'not_checked'; detail: string }
 
 export type EvidenceReport = {

@@ -10,7 +10,7 @@ const newPair = (): Pair => {
   return { x: publicKey.export({ format: 'jwk' }).x as string, privateKey }
 }
 
-/** `old` names `next`; `signer` is who signs it in fact. Counts how often the signature is looked at. */
+/** `old` names `next`; `signer` is who signs it in fact. Counts how often the signature is checked. */
 function rotation(old: Pair, next: Pair, signer: Pair, seen: { looks: number }): KeyStatement {
   const message: KeyStatement['message'] = {
     action: 'rotate',
@@ -45,7 +45,7 @@ test('each statement is checked once, in whatever order a hostile list has them'
   const chain = Array.from({ length: 30 }, newPair)
   const first = chain[0] as Pair
   const steps = chain.slice(1).map((next, n) => rotation(chain[n] as Pair, next, chain[n] as Pair, seen))
-  // Named by a trusted key, as it seems, and signed by nobody who may: looked at in every round.
+  // Named by a trusted key, as it seems, and signed by nobody who may: checked in every round.
   const forged = Array.from({ length: 30 }, () => rotation(first, newPair(), stranger, seen))
   const statements = [...forged, ...steps.reverse()]
   const { keys } = await followKeys(statements, {

@@ -83,8 +83,8 @@ test('a refusal is final, an outage is not forever', async () => {
 })
 
 test('an event that was changed on its way ends the stream with an error', async () => {
-  const bent = sse('0-1', 'tick', { demand: 10 }).replace('"demand":10', '"demand":99')
-  await expect(collect(followStream(node([bent]).client, { ...options, token: 't' }))).rejects.toMatchObject({
+  const altered = sse('0-1', 'tick', { demand: 10 }).replace('"demand":10', '"demand":99')
+  await expect(collect(followStream(node([altered]).client, { ...options, token: 't' }))).rejects.toMatchObject({
     code: 'signature_invalid',
   })
 })

@@ -115,7 +115,7 @@ function byWorth(a: FoundNode, b: FoundNode): number {
 }
 
 /**
- * What the statements say before they are checked: it only decides in which order they are looked at. Every second place
+ * What the statements say before they are checked: it only decides in which order they are checked. Every second place
  * goes by the order of the node that was asked, for anybody can state a low price.
  */
 function orderByStatedPrice(capability: string, candidates: readonly Candidate[]): Candidate[] {

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { Address } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
 import { reversalLines } from '../gate/reversal-lines.ts'
-import { systemClock } from '../kernel/clock.ts'
 import { externalAccount } from '../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, owedTo, post } from '../ledger/index.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
@@ -118,9 +117,16 @@ test('a payment that paid a debt and is reorganised away later is taken from wha
 const reorgDuring = (id: string, micro: bigint, meanwhile: () => Promise<unknown>) =>
   db.database.transaction(async (tx) => {
     const lines = await reversalLines(tx, { id, network: base, amountMicro: micro }, micro)
-    const done = meanwhile()
-    // It waits for this transaction, or it would be over by then.
-    await Promise.race([done, systemClock.sleep(300)])
+    let isOver = false
+    const done = meanwhile().finally(() => {
+      isOver = true
+    })
+    // It waits for a lock of this transaction, or is over.
+    const isWaiting = async () => {
+      const { rows } = await db.owner.query('select from pg_stat_activity where wait_event_type = $1', ['Lock'])
+      return isOver || rows.length > 0
+    }
+    await expect.poll(isWaiting, { timeout: 30_000 }).toBe(true)
     const given = { account: custody, amount: -micro }
     await post(tx, [{ reference: `reorg:${id}`, kind: 'reorg', paymentId: id, lines: [...lines, given] }])
     return { done }

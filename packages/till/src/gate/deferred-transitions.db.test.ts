@@ -81,6 +81,7 @@ test('a claim that is written after it was looked for is found by the next read'
 test('what the database refuses for good is not tried again, and is reported as an error', async () => {
   const refused = Object.assign(new Error('violates a check'), { code: '23514', severity: 'ERROR' })
   let tries = 0
+  const sleep = vi.fn(clock.sleep)
   const errors: unknown[] = []
   const database: Database = {
     ...db.database,
@@ -90,9 +91,11 @@ test('what the database refuses for good is not tried again, and is reported as 
     },
   }
   const log = { ...silentLog, error: (...said: unknown[]) => errors.push(said) } as typeof silentLog
-  await createDeferredTransitions({ database, owner, clock, log }).release('pay_x', 'interrupted')
-  await systemClock.sleep(100)
+  const refusing = createDeferredTransitions({ database, owner, clock: { ...clock, sleep }, log })
+  await refusing.release('pay_x', 'interrupted')
   expect([tries, errors.length]).toEqual([1, 1])
+  // What is tried again waits first.
+  expect(sleep).not.toHaveBeenCalled()
 })
 
 test('a payment that may have moved money is parked as soon as the database is back', async () => {
@@ -123,9 +126,11 @@ test('a late release does not touch the intent of another attempt, nor what anot
 test('nothing is tried any more once the node stops', async () => {
   const id = await claimed(4)
   failures = 1
-  const ends = deferred()
-  await ends.release(id, 'interrupted')
-  await ends.stop()
-  await systemClock.sleep(200)
+  const given = vi.fn()
+  const log = { ...silentLog, error: given }
+  const transitions = createDeferredTransitions({ database: shaky(), owner, clock, log })
+  await transitions.release(id, 'interrupted')
+  await transitions.stop()
+  await vi.waitFor(() => expect(given).toHaveBeenCalledOnce())
   expect(await stateOf(id)).toBe('claimed')
 })

@@ -73,7 +73,7 @@ test('what grows while a payout is under way, or while its payee is held, stays 
   expect((await payoutsTo(busy)).map(({ micro }) => micro)).toEqual([20_000_000n, 30_000_000n])
 })
 
-test('shares that were below an earlier minimum are looked at again when payouts are opened', async () => {
+test('shares that were below an earlier minimum are checked again when payouts are opened', async () => {
   const payee = newPayee()
   await owe(payee, 4_000_000n)
   await collect()
@@ -97,7 +97,7 @@ test('what no purpose pays out is never listed, and a purpose that the books do 
   )
 })
 
-test('a share that comes while its payee is looked at is not lost', async () => {
+test('a share that comes while its payee is checked is not lost', async () => {
   const payee = newPayee()
   await owe(payee, 4_000_000n)
   let posting: Promise<unknown> | undefined

@@ -64,7 +64,7 @@ async function collectOne(
     const setOffMicro = await setOffDebt(tx, { network, payee, purpose, finalMicro, id })
     const amountMicro = finalMicro - setOffMicro
     const isDue = amountMicro > 0n && amountMicro >= minimumMicro
-    // What a reorg could still take is looked at again until it is final; less than the minimum when more is added.
+    // What a reorg could still take is checked again until it is final; less than the minimum when more is added.
     const restMicro = owedMicro - setOffMicro - (isDue ? amountMicro : 0n)
     if (restMicro < minimumMicro || restMicro === 0n) await takeOffList(tx, source)
     if (!isDue) return undefined

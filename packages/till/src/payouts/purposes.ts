@@ -23,7 +23,7 @@ export async function operatorPurposes(sql: Sql): Promise<ReadonlySet<string>> {
 
 /**
  * When payouts are opened: every purpose is one that the books know as paid out, and where the minimum was lowered, shares
- * that were below the earlier one are looked at again.
+ * that were below the earlier one are checked again.
  */
 export async function prepareDue(
   sql: Sql,
@@ -41,9 +41,9 @@ export async function prepareDue(
   await sql.query(
     `with given as (select * from unnest($1::text[], $2::bigint[]) n (purpose, micro)),
      lowered as (select n.purpose from given n join ledger_purpose p using (purpose)
-       where n.micro < coalesce(p.looked_at_micro, 9223372036854775807)),
-     noted as (update ledger_purpose p set looked_at_micro = n.micro from given n
-       where p.purpose = n.purpose and p.looked_at_micro is distinct from n.micro)
+       where n.micro < coalesce(p.checked_minimum_micro, 9223372036854775807)),
+     noted as (update ledger_purpose p set checked_minimum_micro = n.micro from given n
+       where p.purpose = n.purpose and p.checked_minimum_micro is distinct from n.micro)
      insert into payout_due (account_id)
      select a.id from lowered l join ledger_account a on a.role = 'payable' and a.purpose = l.purpose
      join ledger_balance b on b.account_id = a.id where b.owed_micro > 0 on conflict do nothing`,

@@ -83,7 +83,7 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
   }
 }
 
-/** Whether any payout is not at its end, and which purposes have debts to be looked at: mostly there is neither. */
+/** Whether any payout is not at its end, and which purposes have debts to be checked: mostly there is neither. */
 async function readWaiting(database: Database, network: string): Promise<{ open: boolean; due: Set<string> }> {
   const { rows } = await database.query<{ open: boolean; due: string[] }>({
     name: 'payouts_waiting',

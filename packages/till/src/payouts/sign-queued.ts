@@ -25,7 +25,7 @@ export type SignDeps = {
   promised?(network: string): Promise<Micro>
 }
 
-/** Payouts that cannot be paid now stay in the queue; this many are looked at to find some that can. */
+/** Payouts that cannot be paid now stay in the queue; this many are checked to find some that can. */
 const pageSize = 500
 const pagesMax = 40
 

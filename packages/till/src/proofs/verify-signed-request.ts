@@ -1,5 +1,6 @@
 import { type ProvenAccount, parseKeyId } from '@assay/protocol/account'
 import { toHex } from '@assay/protocol/bytes'
+import { requestExpiryMs } from '@assay/protocol/signatures/request-expiry'
 import { type CoveredComponent, signatureBase } from '@assay/protocol/signatures/signature-base'
 import { parseSignature, parseSignatureInput, type SignatureInput } from '@assay/protocol/signatures/signature-input'
 import { equalBytes, sha256 } from '../kernel/bytes.ts'
@@ -36,7 +37,9 @@ export async function verifySignedRequest(
   const account = parseKeyId(String(input.params.get('keyid')))
   if (account === undefined || !deps.chainIds.includes(account.chainId))
     throw refused('keyid must be erc8128:<chain id>:<address> of a chain this node accepts.')
-  const expiresAtMs = checkTimes(input, deps.clock.nowMs())
+  const limits = { nowMs: deps.clock.nowMs(), validitySecondsMax: proofValiditySecondsMax, skewMs: clockSkewMs }
+  const expiresAtMs = requestExpiryMs(input, limits)
+  if (typeof expiresAtMs === 'string') throw refused(expiresAtMs)
   checkCovered(input, request, headersToCover)
   const nonce = input.params.get('nonce')
   if (typeof nonce !== 'string' || nonce.length < 8 || nonce.length > 128)
@@ -66,18 +69,6 @@ function selectInput(request: SignedRequest): SignatureInput {
   if (input === undefined || ours?.length !== 1)
     throw refused('Signature-Input must hold exactly one ERC-8128 signature.')
   return input
-}
-
-/** Returns how long the nonce must be remembered. */
-function checkTimes(input: SignatureInput, nowMs: number): number {
-  const created = input.params.get('created')
-  const expires = input.params.get('expires')
-  if (typeof created !== 'number' || typeof expires !== 'number') throw refused('created and expires are required.')
-  if (expires <= created || expires - created > proofValiditySecondsMax)
-    throw refused(`A signature is valid for ${proofValiditySecondsMax} seconds at most.`)
-  if (created * 1000 > nowMs + clockSkewMs) throw refused('created is in the future.')
-  if (expires * 1000 <= nowMs - clockSkewMs) throw refused('The signature has expired.')
-  return expires * 1000 + clockSkewMs
 }
 
 function checkCovered(input: SignatureInput, request: SignedRequest, headers: readonly string[]): void {

@@ -97,7 +97,7 @@ test('an answer sold before a restore may have been delivered after the backup: 
   await db.owner.query('delete from restore_gap')
 })
 
-test('a sale with an effect keeps it, and is not looked at again, in a process that does not know its route either', async () => {
+test('a sale with an effect keeps it, and is not checked again, in a process that does not know its route either', async () => {
   const before = await credit()
   const id = await sold({ hoursAgo: 25, effect: true })
   await run()
@@ -106,7 +106,7 @@ test('a sale with an effect keeps it, and is not looked at again, in a process t
   expect(await credit()).toBe(before)
 })
 
-test('an answer that cost nothing brings no credit, and is not looked at for ever', async () => {
+test('an answer that cost nothing brings no credit, and is not checked for ever', async () => {
   const [free, before] = [await sold({ hoursAgo: 25, micro: 0n }), await credit()]
   reversed.splice(0)
   await run()

@@ -78,7 +78,7 @@ async function creditOne(deps: UndeliveredDeps, tx: Tx, payment: PaymentRecord):
   deps.metrics.count('payments_recovered', { outcome: 'undelivered' })
 }
 
-/** Nothing is waiting for it any more, so it is not looked at again. */
+/** Nothing is waiting for it any more, so it is not checked again. */
 async function recordDelivered(deps: UndeliveredDeps, payment: PaymentRecord): Promise<void> {
   await deps.database.query(`update payment set delivered_at = $2 where id = $1 and delivered_at is null`, [
     payment.id,

@@ -33,7 +33,7 @@ test('a payout that is mined and not posted yet is no difference; money that nob
   await runPayouts(payouts())
   expect([await received(payee), await states()]).toMatchObject([20n * usd, [{ state: 'signed' }]])
   world.devnet.control.setFinalityLag(0)
-  // Final on chain, and nothing has looked at the payout since.
+  // Final on chain, and nothing has checked the payout since.
   expect((await compare([async () => true])) - before).toBe(0n)
   // Were it nobody's, it would be missing.
   expect((await compare()) - before).toBe(-20n * usd)

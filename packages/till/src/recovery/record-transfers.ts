@@ -12,7 +12,7 @@ import { dustMicro, sendersWithClaims } from '../gate/dust.ts'
 import type { ReconcileDeps, ReconciledAddress } from './reconcile.ts'
 import { advanceCursor, type Cursor, recordedTransactions } from './store-reconcile.ts'
 
-/** Blocks looked at between two writes of the cursor. */
+/** Blocks checked between two writes of the cursor. */
 const blocksPerStep = 5_000n
 /** Receipts read between two writes of the cursor, unless one block alone has more. */
 const transactionsPerStep = 500

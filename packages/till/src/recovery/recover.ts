@@ -63,7 +63,7 @@ export type RecoverDeps = {
 }
 
 const perRunMax = 500
-/** Payments looked at side by side; each of them asks the chain a question or two. */
+/** Payments checked side by side; each of them asks the chain a question or two. */
 const atOnce = 16
 
 /**

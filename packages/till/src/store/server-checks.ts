@@ -32,7 +32,7 @@ export async function checkPooledSession(sql: Sql): Promise<{ restricted: boolea
        current_setting('idle_in_transaction_session_timeout') as idle, current_setting('TimeZone') as zone`,
   )
   const session = rows[0]
-  if (!session) throw new StoreError('the pooled session could not be looked at')
+  if (!session) throw new StoreError('the pooled session could not be checked')
   const problems = [
     ['statement_timeout', session.statement],
     ['lock_timeout', session.lock],

@@ -141,7 +141,7 @@ test('every route for the operator refuses a role below the one it declares, and
   for (const { id, operator: needed = 'withdraw', example } of guarded)
     for (const role of operatorRoles) {
       const asked = (await ask(id, wallets[role], { body: example.body })).answer()
-      // What its example names need not be there: the role alone is looked at.
+      // What its example names need not be there: the role alone is checked.
       if (includesRole(role, needed))
         await asked.catch(({ code }: { code: string }) => expect(code, `${id} by ${role}`).toBe('input_invalid'))
       else {

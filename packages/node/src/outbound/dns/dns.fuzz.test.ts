@@ -27,9 +27,9 @@ test('any bytes decode to a reply or to nothing, and only to the question that w
   expect(decodeReply(whole, 7, 'example.com', 'A')).toBeUndefined()
   fc.assert(
     fc.property(fc.nat(whole.length - 1), fc.nat(255), (at, byte) => {
-      const bent = Buffer.from(whole)
-      bent[at] = byte
-      decodeReply(bent, 7, 'example.com', 'TXT')
+      const altered = Buffer.from(whole)
+      altered[at] = byte
+      decodeReply(altered, 7, 'example.com', 'TXT')
       decodeReply(whole.subarray(0, at), 7, 'example.com', 'TXT')
     }),
   )

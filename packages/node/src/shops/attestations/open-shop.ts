@@ -134,7 +134,7 @@ async function openAttestations(
         name: 'citations.aggregate',
         intervalMs: 5_000,
         work: () => aggregateAttestations(sources),
-        due: 'exists (select from attestation where aggregated_at is null and judged_at is not null)',
+        due: 'exists (select from attestation where aggregated_at is null and checked_at is not null)',
       },
       {
         name: 'citations.creators',

@@ -24,7 +24,7 @@ export type Feed = {
 }
 
 const pageSize = 500
-/** A carrier may fail silently; the rows are looked at anyway. */
+/** A carrier may fail silently; the rows are checked anyway. */
 const pollMs = 10_000
 
 export function toHubEvent({ seq, cluster, event }: IntentEvent): HubEvent {

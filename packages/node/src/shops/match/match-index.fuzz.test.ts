@@ -277,9 +277,9 @@ test('a segment is the same after being written and read, and a changed byte is 
       const segment = buildSegment(docs)
       const bytes = encodeSegment(segment)
       expect(decodeSegment(bytes)).toEqual(segment)
-      const bent = bytes.slice()
-      bent[at % bent.length] = (bent[at % bent.length] as number) ^ 1
-      expect(decodeSegment(bent)).toBeUndefined()
+      const altered = bytes.slice()
+      altered[at % altered.length] = (altered[at % altered.length] as number) ^ 1
+      expect(decodeSegment(altered)).toBeUndefined()
       expect(decodeSegment(bytes.slice(0, at % bytes.length))).toBeUndefined()
     }),
     { numRuns: 60 },

@@ -34,7 +34,7 @@ export type Found = {
 export type MatchIndex = {
   /** Best first; ties by the age of the page. */
   search(query: Query, filters: Filters, limit: number): Found
-  /** The best by their words alone, before anything else is looked at. */
+  /** The best by their words alone, before anything else is checked. */
   hits(query: Query, filters: Filters, limit: number): Hit[]
   /** In ascending order of page ids, above all that are there. */
   add(docs: readonly IndexedDoc[]): void

@@ -205,7 +205,7 @@ async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: Abor
   await unsubscribe()
 }
 
-/** Looked at every minute, so that another process soon goes on where one died; what is held already costs nothing. */
+/** Checked every minute, so that another process soon goes on where one died; what is held already costs nothing. */
 function demoJob(deps: MatrixDeps, seed: (size: DemoSize) => Promise<void>, whole: DemoSize): TillJob {
   return {
     name: 'matrix.demo',

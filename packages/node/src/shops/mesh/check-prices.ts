@@ -50,7 +50,7 @@ export async function checkPrices(deps: MeshDeps, peer: PeerRow, signal: AbortSi
 
 export const nameOf = ({ capability, method }: { capability: string; method: string }) => `${method} ${capability}`
 
-/** What was found wrong before is looked at again; the rest is drawn, so that nobody knows what will be asked. */
+/** What was found wrong before is checked again; the rest is drawn, so that nobody knows what will be asked. */
 function sample(deps: MeshDeps, offers: readonly MeshOffer[], doubted: ReadonlySet<string>): MeshOffer[] {
   const askable = offers.filter((offer) => offer.price_micro !== '0' || offer.method === 'GET')
   const again = askable.filter((offer) => doubted.has(nameOf(offer))).slice(0, mismatchesMax)

@@ -9,7 +9,7 @@ export type Placed = {
   foundBy: 'seed' | 'announce' | 'gossip'
   networkAddress: string | undefined
   firstSeenAtMs: number | undefined
-  /** Its prices were looked at and nothing was wrong. */
+  /** Its prices were checked and nothing was wrong. */
   proven: boolean
   health: number
   operator: string | undefined
@@ -21,7 +21,7 @@ export type Placed = {
 const longLivedMs = 86_400_000
 /** From this weight on, a dollar at stake or a name on chain, a place is kept as well. */
 const keptWeight = 1
-/** More than so many times the places are sampled before diversity is looked at. */
+/** More than so many times the places are sampled before diversity is checked. */
 const sampleFactor = 4
 
 /** /24 of IPv4, /48 of IPv6: what one customer of a provider gets at little cost. */
@@ -43,7 +43,7 @@ const groupsOf = (peer: Placed): Groups => ({
 })
 
 const rememberedMax = 20_000
-/** Names and addresses are looked at again with every newcomer. */
+/** Names and addresses are checked again with every newcomer. */
 function remembered(read: (text: string) => string): (text: string) => string {
   const all = new Map<string, string>()
   return (text) => {

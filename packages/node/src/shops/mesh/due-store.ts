@@ -12,7 +12,7 @@ export type Due = {
   live: number
   /** Those to visit: of the ones that have a place, and of all others. Of these seeds come first, then one of each namer, and first of the one that waited longest. */
   taken: readonly PeerRow[]
-  /** Some peer's prices were not looked at for long enough. */
+  /** Some peer's prices were not checked for long enough. */
   prices: boolean
   /** Some peer is to be forgotten. */
   old: boolean

@@ -356,14 +356,14 @@ test('an unsigned, changed, stale or too long lived announcement is refused befo
   await refuse({ ...good, rawBody: Buffer.from('{}') })
   await refuse(good, { ...body, address: 'http://new.example.com' })
   await refuse(good, { ...body, address: 'https://new.example.com/path' })
-  const bend = (from: RegExp, to: string) => {
+  const alter = (from: RegExp, to: string) => {
     const headers = new Map(good.headers)
     headers.set('signature-input', String(headers.get('signature-input')).replace(from, to))
     return { ...good, headers }
   }
-  await refuse(bend(/ "content-digest"/, ''))
-  await refuse(bend(/tag="x402-mesh"/, 'tag="x402-response"'))
-  await refuse(bend(/expires=\d+/, 'expires=9999999999'))
+  await refuse(alter(/ "content-digest"/, ''))
+  await refuse(alter(/tag="x402-mesh"/, 'tag="x402-response"'))
+  await refuse(alter(/expires=\d+/, 'expires=9999999999'))
   expect(peer.asked).toEqual([])
   clock.advance(600_000)
   await refuse(good)
@@ -488,7 +488,7 @@ test('the cheapest healthy peer is named for a path, and no template takes every
   await views.refresh()
   const findPeer = createPeerFinder(views.latest)
   const named = () => findPeer('GET', '/v1/report/0x5')
-  // Which offer of a peer is looked at is drawn, and a price that was seen comes before one that was only stated.
+  // Which offer of a peer is checked is drawn, and a price that was seen comes before one that was only stated.
   for (let looks = 0; looks < 20 && named() !== `${cheap.origin}/v1/report/0x5`; looks += 1) {
     await priceCheck()
     await views.refresh()

@@ -109,7 +109,7 @@ async function playedAnswer(
 
 type Played = { peer: PlayedPeer; networkAddress: string }
 
-/** Another node, as far as the wire shows it; every part can be bent. */
+/** Another node, as far as the wire shows it; every part can be altered. */
 export type FakePeer = {
   origin: string
   did: string
@@ -149,8 +149,8 @@ export function fakeWorld(clock: Clock, database: Database): FakeWorld {
       if (peer === undefined || !peer.up) return refusedOutcome(url)
       const method = request.method ?? 'GET'
       peer.asked.push(`${method} ${pathname}${search}`)
-      const bent = await peer.answer(`${pathname}${search}`, method)
-      if (bent !== undefined) return bent
+      const altered = await peer.answer(`${pathname}${search}`, method)
+      if (altered !== undefined) return altered
       if (pathname === keyDirectoryPath) return ok(url, 200, JSON.stringify(keyDirectory(peer.keyring)))
       if (pathname === announcePath) {
         peer.announced.push({ headers: { ...request.headers }, body: request.body ?? '' })
@@ -250,12 +250,12 @@ export function announcementOf(
   peer: Pick<FakePeer, 'deps'>,
   to: string,
   body: { address: string; statement: string },
-  bend: (call: AnnounceCall) => AnnounceCall = (call) => call,
+  alter: (call: AnnounceCall) => AnnounceCall = (call) => call,
 ) {
   const text = JSON.stringify(body)
   const authority = new URL(to).host
   const headers = signNodeRequest(peer.deps, { authority, path: announcePath, body: text })
-  return bend({
+  return alter({
     method: 'POST',
     received: { authority, path: announcePath, query: '?' },
     headers: new Map(Object.entries(headers)),

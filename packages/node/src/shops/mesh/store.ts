@@ -35,9 +35,9 @@ export type PeerRow = {
   priceMismatches: readonly PriceMismatch[]
   /** Why the last visit failed. */
   problem: string | undefined
-  /** What its own 402 asked when it was last looked at, by method and capability; "0" for what was answered free. */
+  /** What its own 402 asked when it was last checked, by method and capability; "0" for what was answered free. */
   askedMicro: Readonly<Record<string, string>>
-  /** Its prices were looked at and nothing was wrong. */
+  /** Its prices were checked and nothing was wrong. */
   proven: boolean
   operator: string | undefined
   /** What its operator put at stake or paid here; 0 until it is asked for. */
@@ -328,7 +328,7 @@ export async function recordAnnounced(sql: Sql, did: string, nowMs: number): Pro
   await sql.query(`update mesh_peer set announced_at = ${at(2)} where did = $1`, [did, nowMs])
 }
 
-/** The peer whose prices were looked at longest ago, if that is long enough. */
+/** The peer whose prices were checked longest ago, if that is long enough. */
 export async function takePriceCheck(sql: Sql, nowMs: number, everyMs: number): Promise<PeerRow | undefined> {
   const { rows } = await sql.query<RawPeer>(
     `update mesh_peer set prices_checked_at = ${at(1)}

@@ -1,4 +1,5 @@
 import { clockSkewMs, type PeerKey } from '@assay/protocol/mesh/statement'
+import { requestExpiryMs } from '@assay/protocol/signatures/request-expiry'
 import { contentDigest, signatureBase } from '@assay/protocol/signatures/signature-base'
 import { parseSignature, parseSignatureInput, type SignatureInput } from '@assay/protocol/signatures/signature-input'
 import { equalBytes, sha256 } from '@assay/till/kernel/bytes'
@@ -25,7 +26,9 @@ export type ReadRequest = {
 /** All that can be checked of a node's request before its keys are known; throws a Problem when it cannot be one. */
 export function readNodeRequest(request: NodeRequest, nowMs: number): ReadRequest {
   const input = selectInput(request)
-  const expiresAtMs = checkTimes(input, nowMs)
+  const limits = { nowMs, validitySecondsMax: requestValiditySecondsMax, skewMs: clockSkewMs }
+  const expiresAtMs = requestExpiryMs(input, limits)
+  if (typeof expiresAtMs === 'string') throw refused(expiresAtMs)
   const missing = signedComponents.filter((component) => !input.components.includes(component))
   if (missing.length > 0) throw refused(`The signature must also cover ${missing.join(' ')}.`)
   const digest = request.headers.get('content-digest') ?? ''
@@ -64,17 +67,6 @@ function selectInput(request: NodeRequest): SignatureInput {
     throw refused(`Signature-Input must hold exactly one signature with tag ${requestTag}.`)
   if (input.params.get('alg') !== 'ed25519') throw refused('alg must be ed25519.')
   return input
-}
-
-function checkTimes(input: SignatureInput, nowMs: number): number {
-  const created = input.params.get('created')
-  const expires = input.params.get('expires')
-  if (typeof created !== 'number' || typeof expires !== 'number') throw refused('created and expires are required.')
-  if (expires <= created || expires - created > requestValiditySecondsMax)
-    throw refused(`A signature is valid for ${requestValiditySecondsMax} seconds at most.`)
-  if (created * 1000 > nowMs + clockSkewMs) throw refused('created is in the future.')
-  if (expires * 1000 <= nowMs - clockSkewMs) throw refused('The signature has expired.')
-  return expires * 1000 + clockSkewMs
 }
 
 function coveredValues(input: SignatureInput, request: NodeRequest) {

@@ -148,7 +148,7 @@ function quickRounds() {
   }
 }
 
-test('prices of the first peers are looked at soon, those of many evenly over the time between two looks', async () => {
+test('prices of the first peers are checked soon, those of many evenly over the time between two looks', async () => {
   const pass = quickRounds()
   seed.known = Array.from({ length: 30 }, (_, i) => world.add(`https://shop${i}.example`)).map(({ did, origin }) => ({
     ...{ did, address: origin, sequence: 1 },

@@ -80,7 +80,7 @@ function sinceOf({ changesReadMs }: PeerRow, { pauseMs }: Visit, nowMs: number):
 
 type CheckedStatement = Extract<PeerCheck, { ok: true }> & { jws: string; latencyMs: number }
 
-/** Most visits find what was known before: then one row is touched, and nothing else is looked at. */
+/** Most visits find what was known before: then one row is touched, and nothing else is checked. */
 async function keepSeen(
   deps: MeshDeps,
   peer: PeerRow,

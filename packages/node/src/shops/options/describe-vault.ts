@@ -20,7 +20,7 @@ const reasons: Record<VaultState, string> = {
 
 type Vault = { limitMicro: Micro; usedMicro: Micro }
 
-/** Why the vault sells nothing, before any series is looked at; undefined when it has money to sell with. */
+/** Why the vault sells nothing, before any series is checked; undefined when it has money to sell with. */
 export function vaultClosed(
   { settings }: Pick<OptionDeps, 'settings'>,
   { limitMicro, usedMicro }: Vault,

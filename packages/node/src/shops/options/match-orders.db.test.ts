@@ -200,7 +200,7 @@ test('offers and orders from before a restore are not traded: their owners may h
   await db.owner.query(`delete from restore_gap`)
 })
 
-test('immediate orders are all looked at before any goes back, also when there are hundreds', async () => {
+test('immediate orders are all checked before any goes back, also when there are hundreds', async () => {
   const symbol = await listed()
   await offer(symbol, 80, 100)
   await offer(symbol, 80, 100)

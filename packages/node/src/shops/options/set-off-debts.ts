@@ -22,7 +22,7 @@ export async function debtsOf({ network }: OptionDeps, tx: Tx, wallets: readonly
   return debts
 }
 
-/** The few that ever owed credit: only their debts need to be looked at. Nothing more comes to them while this lasts. */
+/** The few that ever owed credit: only their debts need to be checked. Nothing more comes to them while this lasts. */
 async function walletsOwing(network: string, tx: Tx, wallets: readonly Address[]): Promise<Set<Address>> {
   const all = [...new Set(wallets)]
   if (all.length === 0) return new Set()

@@ -81,8 +81,8 @@ test('a quote opens with its own terms, and with nothing else', () => {
         expect(() => quotes.open(id, 'TC-53-20261204-100-C', quantity)).toThrow()
         expect(() => quotes.open(id, symbol, quantity + 1)).toThrow()
         const place = flip % id.indexOf('.')
-        const bent = `${id.slice(0, place)}${id[place] === 'A' ? 'B' : 'A'}${id.slice(place + 1)}`
-        expect(() => quotes.open(bent, symbol, quantity)).toThrow()
+        const altered = `${id.slice(0, place)}${id[place] === 'A' ? 'B' : 'A'}${id.slice(place + 1)}`
+        expect(() => quotes.open(altered, symbol, quantity)).toThrow()
       },
     ),
   )

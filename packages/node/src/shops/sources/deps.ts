@@ -67,7 +67,7 @@ export type SourceSettings = {
   failuresUntilExpired: number
   /** A contest and the proofs in it are checked this often. */
   contestCheckMs: number
-  /** The same domain is looked at again no sooner than this. */
+  /** The same domain is checked again no sooner than this. */
   checkPauseMs: number
   /** All pages of a domain are asked for again on request no sooner than this. */
   recrawlPauseMs: number

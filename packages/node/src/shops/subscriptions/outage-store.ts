@@ -47,16 +47,16 @@ export async function insertOutage(tx: Tx, product: Product, outage: Outage, ope
 
 /** Records this check and returns the time of the one before. */
 export async function recordCheck(tx: Tx, product: Product, nowMs: number): Promise<number | undefined> {
-  const { rows } = await tx.query<{ looked_at: Date }>(
-    `select looked_at from subscription_look where product = $1 for update`,
+  const { rows } = await tx.query<{ checked_at: Date }>(
+    `select checked_at from subscription_look where product = $1 for update`,
     [product],
   )
   await tx.query(
-    `insert into subscription_look as l (product, looked_at) values ($1, $2)
-     on conflict (product) do update set looked_at = greatest(l.looked_at, excluded.looked_at)`,
+    `insert into subscription_look as l (product, checked_at) values ($1, $2)
+     on conflict (product) do update set checked_at = greatest(l.checked_at, excluded.checked_at)`,
     [product, new Date(nowMs)],
   )
-  return rows[0]?.looked_at.getTime()
+  return rows[0]?.checked_at.getTime()
 }
 
 export async function recordExtension(

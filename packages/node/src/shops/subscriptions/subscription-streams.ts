@@ -30,7 +30,7 @@ export type StreamSeat = {
   close(): void
 }
 
-/** Open streams of subscribers to one route: so many per subscription in all processes, looked at again while they last. */
+/** Open streams of subscribers to one route: so many per subscription in all processes, checked again while they last. */
 export type SubscriptionStreams = {
   /** Throws unless the wallet has a subscription that covers the stream: a pass or credit for single calls is not one. */
   requireSubscribed(wallet: Address): Promise<void>

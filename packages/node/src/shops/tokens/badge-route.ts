@@ -1,4 +1,5 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import type { JwsPort } from '@assay/till/internal'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
@@ -6,7 +7,6 @@ import { defineRoute, type RouteDeclaration } from '../../http/index.ts'
 import type { Checked, Checker } from './checker.ts'
 import type { Verdict } from './evaluate/types.ts'
 import { exampleChecked } from './example.ts'
-import { escapeHtml } from './report/escape-html.ts'
 import { addressParams } from './schemas.ts'
 import { showBlock, validUntil } from './show.ts'
 
@@ -92,7 +92,7 @@ export function renderBadge({ facts, evaluation }: Checked, statement: string, a
   ]
   const [first, second, third] = widths
   const part = (x: number, width: number, fill: string, text: string) =>
-    `<rect x="${x}" width="${width}" height="20" fill="${fill}"/><text x="${x + width / 2}" y="14" fill="#fff" text-anchor="middle">${escapeHtml(text)}</text>`
+    `<rect x="${x}" width="${width}" height="20" fill="${fill}"/><text x="${x + width / 2}" y="14" fill="#fff" text-anchor="middle">${escapeMarkup(text)}</text>`
   const title = `${label} of ${checksumAddress(facts.token)}: ${verdict}, ${read}`
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${first + second + third}" height="20" role="img" aria-label="${escapeHtml(title)}" font-family="Verdana, sans-serif" font-size="11"><title>${escapeHtml(title)}</title><metadata>${escapeHtml(statement)}</metadata>${part(0, first, '#334155', label)}${part(first, second, colors[evaluation.verdict], verdict)}${part(first + second, third, '#64748b', read)}</svg>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${first + second + third}" height="20" role="img" aria-label="${escapeMarkup(title)}" font-family="Verdana, sans-serif" font-size="11"><title>${escapeMarkup(title)}</title><metadata>${escapeMarkup(statement)}</metadata>${part(0, first, '#334155', label)}${part(first, second, colors[evaluation.verdict], verdict)}${part(first + second, third, '#64748b', read)}</svg>`
 }

@@ -6,9 +6,9 @@ import { silentLog } from '@assay/till/kernel/log'
 import { encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles, selectors } from './abi/b20.ts'
-import { bending } from './bending.fixture.ts'
 import { createChecker } from './checker.ts'
 import { type FaultChain, openFaultChain } from './fault-chain.fixture.ts'
+import { faultyEndpoint } from './faulty-endpoint.fixture.ts'
 import { createActor } from './issuer.fixture.ts'
 import { readToken } from './read/read-token.ts'
 import { createVetter } from './read/vet-endpoints.ts'
@@ -156,7 +156,7 @@ describe('blocks', () => {
       const token = await actor.create('reorged', { admin: zeroAddress })
       await own.control.mine(3)
       let views = 0
-      const endpoint = bending(endpointOf(own), {
+      const endpoint = faultyEndpoint(endpointOf(own), {
         before: (call) => {
           if (call.method === 'eth_call') views += 1
         },

@@ -9,8 +9,8 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles, selectors, tokenAbi, tokenSlots } from './abi/b20.ts'
-import type { Faults } from './bending.fixture.ts'
 import { type FaultChain, openFaultChain } from './fault-chain.fixture.ts'
+import type { Faults } from './faulty-endpoint.fixture.ts'
 import { newPace } from './read/read-logs.ts'
 import { createVetter } from './read/vet-endpoints.ts'
 import { endpointOf } from './reader.fixture.ts'
@@ -91,7 +91,7 @@ describe('providers', () => {
 
   test('R30: over HTTP, answers are matched by id: shuffled ones read alike, a wrong id is a failed leg', async () => {
     type Entry = { id: number; method: string; params: unknown[] }
-    const proxy = (bend: (answers: object[]) => object[]) =>
+    const proxy = (alter: (answers: object[]) => object[]) =>
       createServer(async (request, response) => {
         const asked = (await json(request)) as Entry | Entry[]
         const answers = await Promise.all(
@@ -102,10 +102,10 @@ describe('providers', () => {
             ),
           ),
         )
-        response.end(JSON.stringify(Array.isArray(asked) ? bend(answers) : answers[0]))
+        response.end(JSON.stringify(Array.isArray(asked) ? alter(answers) : answers[0]))
       })
-    const over = async <T>(bend: (answers: object[]) => object[], use: (endpoint: RpcEndpoint) => Promise<T>) => {
-      const server = proxy(bend).listen(0, '127.0.0.1')
+    const over = async <T>(alter: (answers: object[]) => object[], use: (endpoint: RpcEndpoint) => Promise<T>) => {
+      const server = proxy(alter).listen(0, '127.0.0.1')
       await once(server, 'listening')
       try {
         return await use(httpEndpoint(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))

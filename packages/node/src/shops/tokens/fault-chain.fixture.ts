@@ -4,10 +4,10 @@ import { type Devnet, startDevnet } from '@assay/till/devnet'
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { roles } from './abi/b20.ts'
-import { bending, type Faults } from './bending.fixture.ts'
 import type { Checked } from './checker.ts'
 import { evaluate } from './evaluate/evaluate.ts'
 import type { Verdict } from './evaluate/types.ts'
+import { type Faults, faultyEndpoint } from './faulty-endpoint.fixture.ts'
 import { type Actor, createActor } from './issuer.fixture.ts'
 import { type ReaderDeps, readToken } from './read/read-token.ts'
 import { endpointOf, readerOver } from './reader.fixture.ts'
@@ -50,7 +50,7 @@ export async function openFaultChain(): Promise<FaultChain> {
     honest: endpointOf(chain),
     mintable,
     locked,
-    faulty: (faults, name) => bending(endpointOf(chain), faults, name),
+    faulty: (faults, name) => faultyEndpoint(endpointOf(chain), faults, name),
     evaluated,
     verdict: async (...args) => (await evaluated(...args)).evaluation.verdict,
     codes: async (...args) => (await evaluated(...args)).evaluation.missing.map(({ code }) => code),

@@ -343,13 +343,13 @@ export function encodeResults(results: readonly Result[]): Hex {
 }
 
 /** Changes the result of single views inside a multicall. */
-export type BendView = (call: ViewCall, result: Result) => Result
+export type AlterView = (call: ViewCall, result: Result) => Result
 
 export function answerModel(
   model: ModelToken,
   call: RpcCall,
   nowSeconds: number,
-  bend: BendView = (_, result) => result,
+  alter: AlterView = (_, result) => result,
 ): unknown {
   const [first, second] = call.params as [never, never]
   switch (call.method) {
@@ -371,7 +371,7 @@ export function answerModel(
       const { to, data } = first as { to: Address; data: Hex }
       const inner = to === multicall3Address ? decodeMulticallRequest(data) : undefined
       if (inner === undefined) throw new RpcRefusal(3, 'execution reverted', '0x')
-      return encodeResults(inner.map((view) => bend(view, answerView(model, view))))
+      return encodeResults(inner.map((view) => alter(view, answerView(model, view))))
     }
     default:
       throw new RpcRefusal(-32601, `no method ${call.method}`)

@@ -40,7 +40,7 @@ export const flag = z.strictObject({
 export const block = z.strictObject({ number: z.string(), hash: z.string(), at: z.string() })
 export const fork = z.strictObject({
   name: orUnknown(z.string()),
-  told_by: z.strictObject({ seize_role: z.string(), inverted_policy_id: z.string() }),
+  identified_by: z.strictObject({ seize_role: z.string(), inverted_policy_id: z.string() }),
   scheduled: z.string().nullable(),
   mismatch: z.boolean(),
 })

@@ -105,7 +105,7 @@ export function showCompleteness({ facts, evaluation }: Pick<Checked, 'facts' | 
 export function showFork({ fork }: TokenFacts) {
   return {
     name: show(fork.fork, (name) => name),
-    told_by: { seize_role: fork.seizeRole, inverted_policy_id: fork.invertedPolicyId },
+    identified_by: { seize_role: fork.seizeRole, inverted_policy_id: fork.invertedPolicyId },
     scheduled: fork.scheduled ?? null,
     mismatch: fork.mismatch,
   }

@@ -28,7 +28,7 @@ export async function checkLog(deps: MonitorDeps, url: string): Promise<LogState
   const before = (await deps.store.readState()) ?? emptyState(url)
   const look = new Look(
     { ...deps, http: untilDeadline(deps) },
-    { ...before, url, findings: [], looked_at: toRfc3339(deps.clock.nowMs()) },
+    { ...before, url, findings: [], checked_at: toRfc3339(deps.clock.nowMs()) },
   )
   await look.run()
   await deps.store.writeState(look.state)
@@ -290,7 +290,7 @@ class Look {
   checkGrowth(): void {
     const since = Date.parse(this.state.grown_at ?? '')
     if (!(this.nowMs - since > this.deps.options.stillMs)) return
-    this.find('standing_still', 'warning', `the log has not grown since ${this.state.grown_at}`)
+    this.find('not_growing', 'warning', `the log has not grown since ${this.state.grown_at}`)
   }
 }
 

@@ -162,7 +162,7 @@ test('a log that shrinks, stops growing, changes its key or its name is reported
   expect(kinds(await monitor.look()), 'the smaller tree is a part of the larger: no fork').toEqual(['shrunk'])
   server.served.head = () => log.head(600)
   monitor.advance(86_400_001)
-  expect(kinds(await monitor.look())).toEqual(['standing_still'])
+  expect(kinds(await monitor.look())).toEqual(['not_growing'])
   log.add(['one more'])
   server.served.head = () => log.head()
   expect(kinds(await monitor.look())).toEqual([])
@@ -179,7 +179,7 @@ test('keys of an Assay log are those of the first contact; without any key nothi
   const log = logOf(10)
   const vkeys = [logKey.vkey]
   const server = await serve(log, {
-    bend: (path, response) => {
+    alter: (path, response) => {
       if (path !== '/') return false
       response.writeHead(200).end(JSON.stringify({ origin, keys: vkeys, anchors: [] }))
       return true
@@ -200,7 +200,7 @@ test('witnesses count while their cosignatures are fresh, under the head or at t
   const nowSeconds = () => Math.floor(Date.now() / 1000)
   const server = await serve(log, { head: () => log.head() + log.cosigned(21, nowSeconds()) })
   const asked = await serve(log, {
-    bend: (path, response) => {
+    alter: (path, response) => {
       if (path !== `/${originHash(origin)}/checkpoint`) return false
       response.writeHead(200).end(log.head(7) + log.cosigned(22, nowSeconds(), 7))
       return true
@@ -220,7 +220,7 @@ test('witnesses count while their cosignatures are fresh, under the head or at t
   expect(kinds(await one.look())).toEqual(['witness_quorum'])
   // A witness that cosigned another history proves the fork.
   const bad = logOf(7, 'another beginning')
-  asked.served.bend = (_path, response) => {
+  asked.served.alter = (_path, response) => {
     response.writeHead(200).end(bad.head() + bad.cosigned(22, nowSeconds()))
     return true
   }
@@ -267,13 +267,13 @@ test('hostile logs are reported and harm nothing', async () => {
   const log = logOf(700)
   const cases: [string, Parameters<typeof serveLog>[1], string[]][] = [
     ['a size beyond all tiles', { head: () => log.claimed(Number.MAX_SAFE_INTEGER) }, ['tiles_missing']],
-    ['a body without end', { bend: endless }, ['unreachable']],
-    ['a redirect', { bend: redirect }, ['unreachable']],
+    ['a body without end', { alter: endless }, ['unreachable']],
+    ['a redirect', { alter: redirect }, ['unreachable']],
     ['no log at all', { head: () => '<html>' }, ['malformed']],
-    ['tiles that are too short', { bend: forTiles((response) => response.end(Buffer.alloc(31))) }, ['tiles_wrong']],
-    ['tiles of other hashes', { bend: wrongTiles }, ['tiles_wrong']],
-    ['tiles without end', { bend: forTiles((response) => endless('', response)) }, ['tiles_missing']],
-    ['tiles that are missing', { bend: forTiles((response) => response.writeHead(404).end()) }, ['tiles_missing']],
+    ['tiles that are too short', { alter: forTiles((response) => response.end(Buffer.alloc(31))) }, ['tiles_wrong']],
+    ['tiles of other hashes', { alter: wrongTiles }, ['tiles_wrong']],
+    ['tiles without end', { alter: forTiles((response) => endless('', response)) }, ['tiles_missing']],
+    ['tiles that are missing', { alter: forTiles((response) => response.writeHead(404).end()) }, ['tiles_missing']],
   ]
   for (const [name, options, expected] of cases) {
     const server = await serve(log, options)
@@ -329,7 +329,7 @@ test('a huge tree that hashes to its root costs a bounded number of requests at 
 test('a leaf tile that the head needs no more is still checked against it, and not kept when it is wrong', async () => {
   const log = logOf(700)
   const server = await serve(log, {
-    bend: (path, response) => {
+    alter: (path, response) => {
       if (path !== '/tile/0/000') return false
       response.end(Buffer.alloc(8_192, 1))
       return true
@@ -344,7 +344,7 @@ test('a leaf tile that the head needs no more is still checked against it, and n
 test('an entry that does not hash to its leaf is an alarm, and is not kept', async () => {
   const log = logOf(5)
   const server = await serve(log, {
-    bend: (path, response) => {
+    alter: (path, response) => {
       if (!path.startsWith('/tile/entries')) return false
       const bundle = Buffer.from(log.file(path) ?? '')
       bundle.writeUInt8(120, 4)

@@ -114,7 +114,7 @@ test('no text of a log becomes markup on the status page', () => {
       const state = {
         ...emptyState(nasty),
         origin: nasty,
-        looked_at: nasty,
+        checked_at: nasty,
         grown_at: nasty,
         head: { size: 1, root: nasty, note: nasty, seen_at: nasty },
         witnesses: { [nasty]: { size: 1, cosigned_at: nasty } },

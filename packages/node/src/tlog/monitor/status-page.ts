@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import { growthChart } from './growth-chart.ts'
 import type { LogState } from './types.ts'
@@ -36,9 +37,9 @@ ${states.map((state) => logCard(state, nowMs)).join('\n') || '<p>No log has been
 }
 
 function logCard(state: LogState, nowMs: number): string {
-  const verdict = state.looked_at === null ? 'warning' : verdictOf(state)
-  const label = state.looked_at === null ? 'Not read yet' : verdictTexts[verdict]
-  const checked = state.looked_at === null ? 'never' : `${age(state.looked_at, nowMs)} ago`
+  const verdict = state.checked_at === null ? 'warning' : verdictOf(state)
+  const label = state.checked_at === null ? 'Not read yet' : verdictTexts[verdict]
+  const checked = state.checked_at === null ? 'never' : `${age(state.checked_at, nowMs)} ago`
   return `<article><header class="log"><div><h2>${escapeHtml(state.origin ?? state.url)}</h2><p class="soft">${escapeHtml(state.url)}</p></div><span class="state ${verdict}">${label}</span></header>
 ${findings(state)}
 <dl><div><dt>Size</dt><dd>${number(state.head?.size)}</dd></div><div><dt>Leaves verified</dt><dd>${number(state.audited)}</dd></div><div><dt>Last growth</dt><dd>${state.grown_at === null ? '–' : `${age(state.grown_at, nowMs)} ago`}</dd></div><div><dt>Checked</dt><dd>${checked}</dd></div></dl>
@@ -114,9 +115,7 @@ export function age(time: string, nowMs: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
 }
 
-export function escapeHtml(text: string): string {
-  return text.slice(0, 1_000).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-}
+export const escapeHtml = (text: string): string => escapeMarkup(text.slice(0, 1_000))
 
 /** For scripts: everything the monitor knows. */
 export function statusJson(states: readonly LogState[]): string {

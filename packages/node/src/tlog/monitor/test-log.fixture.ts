@@ -71,14 +71,14 @@ export function memoryLog(given: { origin: string; d: string } = { origin, d: se
 export type MemoryLog = ReturnType<typeof memoryLog>
 export type Answerer = (path: string, response: ServerResponse, request: IncomingMessage) => boolean | undefined
 
-/** Serves a log on loopback. `bend` may answer first; `head` is what /checkpoint returns. */
-export async function serveLog(log: MemoryLog, options: { head?: () => string; bend?: Answerer } = {}) {
+/** Serves a log on loopback. `alter` may answer first; `head` is what /checkpoint returns. */
+export async function serveLog(log: MemoryLog, options: { head?: () => string; alter?: Answerer } = {}) {
   const asked: string[] = []
-  const served = { log, head: options.head ?? (() => log.head()), bend: options.bend }
+  const served = { log, head: options.head ?? (() => log.head()), alter: options.alter }
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
     asked.push(path)
-    if (served.bend?.(path, response, request)) return
+    if (served.alter?.(path, response, request)) return
     const body = path === '/checkpoint' ? served.head() : served.log.file(path)
     if (body === undefined) response.writeHead(404).end()
     else response.writeHead(200).end(body)

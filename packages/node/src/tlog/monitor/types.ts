@@ -22,7 +22,7 @@ export type FindingKind =
   | 'missing_leaf'
   | 'anchor_missing'
   | 'behind'
-  | 'standing_still'
+  | 'not_growing'
   | 'witness_quorum'
   | 'view_unusable'
   | 'unreachable'
@@ -62,7 +62,7 @@ export type LogState = {
   forks: string[]
   receipts: { checked: number; missing: { file: string; leaf_hash: string }[] }
   findings: Finding[]
-  looked_at: string | null
+  checked_at: string | null
   /** Looks in a row that did not read a head. */
   failures: number
 }
@@ -139,7 +139,7 @@ export function emptyState(url: string): LogState {
     forks: [],
     receipts: { checked: 0, missing: [] },
     findings: [],
-    looked_at: null,
+    checked_at: null,
     failures: 0,
   }
 }

@@ -3,7 +3,7 @@ import { type RpcEndpoint, RpcRefusal } from '../rpc.ts'
 
 export type BroadcastResult =
   | { status: 'accepted' }
-  /** Every endpoint looked at it and said no: it is nowhere. */
+  /** Every endpoint checked it and said no: it is nowhere. */
   | { status: 'refused'; kind: RefusalKind; message: string }
   /** At least one endpoint may have taken it. */
   | { status: 'unknown'; message: string }
@@ -11,7 +11,7 @@ export type BroadcastResult =
 export type RefusalKind = 'nonce_used' | 'nonce_occupied' | 'unfunded' | 'invalid'
 
 const alreadyKnown = /already known|known transaction|already imported|already exists/i
-/** Only words that mean "looked at and not taken". Limits and internal errors of a node are no verdict. */
+/** Only words that mean "checked and not taken". Limits and internal errors of a node are no verdict. */
 const refusals: readonly [RegExp, RefusalKind][] = [
   [/nonce too low|nonce is too low|old nonce/i, 'nonce_used'],
   [/replacement transaction underpriced|replacement.*(fee|price).*(low|small)|too low to replace/i, 'nonce_occupied'],

@@ -1,30 +1,27 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../../kernel/clock.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
 import { count, open, outcomeOf, rowsOf, transfer, until, useWallets, world } from './use-wallets.fixture.ts'
+import { alarmsInto } from './wallet.fixture.ts'
 
 useWallets()
 
-function alarmsOf(): { metrics: Metrics; alarms: string[] } {
-  const alarms: string[] = []
-  const metrics: Metrics = {
-    count: (_name, labels) => {
-      if (labels?.['alarm']) alarms.push(labels['alarm'])
-    },
-    gauge: () => {},
-    observeMs: () => {},
-  }
-  return { metrics, alarms }
-}
-
 test('a stuck transaction is replaced for ever', async () => {
-  const { metrics, alarms } = alarmsOf()
-  const wallets = open({ metrics, limits: { stuckMs: 40, replacementsMax: 3 } })
+  const alarms: string[] = []
+  const metrics = alarmsInto(alarms)
+  let polls = 0
+  const counted: typeof world.endpoint = {
+    ...world.endpoint,
+    send: (calls) => {
+      polls += calls.filter(({ method }) => method === 'eth_getTransactionReceipt').length
+      return world.endpoint.send(calls)
+    },
+  }
+  const wallets = open({ metrics, endpoints: [counted], limits: { stuckMs: 40, replacementsMax: 3 } })
   await world.devnet.control.holdMining()
   const result = await wallets.send(transfer())
   const versions = async () => (await rowsOf(wallets))[0]?.earlier_hashes.length ?? 0
   await until(() => alarms.includes('transaction_stuck'), 'reported')
-  await systemClock.sleep(400)
+  const before = polls
+  await until(() => polls >= before + 10, 'polled ten times')
   expect(await versions()).toBe(3)
   expect(alarms).toEqual(['transaction_stuck'])
   // It goes on waiting, and is mined once there is room.
@@ -33,7 +30,8 @@ test('a stuck transaction is replaced for ever', async () => {
 })
 
 test('a transaction that costs more than what it moves allows is not sent, and its replacements stop there', async () => {
-  const { metrics, alarms } = alarmsOf()
+  const alarms: string[] = []
+  const metrics = alarmsInto(alarms)
   const wallets = open({ metrics, limits: { stuckMs: 40, replacementsMax: 50 } })
   const refused = await wallets.send(transfer({ costMicroMax: 1n }))
   expect(refused).toMatchObject({ status: 'not_sent', reason: 'fees_too_high' })

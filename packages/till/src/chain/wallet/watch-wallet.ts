@@ -126,7 +126,7 @@ export async function watchWallet(state: LeasedWalletState, stop: AbortSignal): 
     } catch (error) {
       deps.log.warn(
         { wallet: state.key.address, error: String(error) },
-        'transactions on their way could not be looked at',
+        'transactions on their way could not be checked',
       )
     }
     if (!lease.holds()) return endAll(state)

@@ -1,4 +1,4 @@
-/** Reasons that say the payment was looked at and not sent, in the words of the specification and of the SDKs. */
+/** Reasons that say the payment was checked and not sent, in the words of the specification and of the SDKs. */
 const definite = [
   'invalid_scheme',
   'unsupported_scheme',

@@ -54,7 +54,7 @@ it('gives up a silent facilitator in time, also when memory is collected meanwhi
   const collect = runInNewContext('gc') as () => void
   server.play(silence)
   const verdict = remote(hurried).verify(payment, alive())
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await expect.poll(() => server.calls.length).toBe(1)
   collect()
   expect(await verdict).toMatchObject({ status: 'could_not_check', reason: 'timeout' })
 })

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { knownNetworks, type Network } from '../../chain/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
@@ -57,11 +58,13 @@ describe('the settlement queue', () => {
   })
 
   it('starts no more groups than there are places', async () => {
-    const { queue, sizes, finishNext } = queueOf({ concurrency: 1 })
+    const { queue, sizes, finishNext } = queueOf({ concurrency: 1, limits: { ...defaultQueueLimits, gatherMs: 0 } })
     void queue.submit(payment('a'), alive())
     await expect.poll(sizes).toEqual([1])
     void queue.submit(payment('b'), alive())
-    await systemClock.sleep(80)
+    // It is dispatched at the end of this turn, and would wait for no further payment.
+    await setImmediate()
+    await setImmediate()
     expect(sizes()).toEqual([1])
     finishNext()
     await expect.poll(sizes).toEqual([1, 1])

@@ -274,12 +274,12 @@ create table ledger_purpose (
   is_cost boolean not null default false,
   -- Paid out by itself once it reaches the minimum.
   paid_out boolean not null default false,
-  -- The minimum that shares were last looked at with. Only a lower one makes shares due that were not.
-  looked_at_micro bigint,
+  -- The minimum that shares were last checked with. Only a lower one makes shares due that were not.
+  checked_minimum_micro bigint,
   -- Under which purpose a payee's debt is posted that got too much; its own where null.
   debt_purpose text
 );
-insert into app_access values ('ledger_purpose', 'select, update (looked_at_micro)');
+insert into app_access values ('ledger_purpose', 'select, update (checked_minimum_micro)');
 insert into ledger_purpose (purpose, backed_by, paid_out, debt_purpose) values
   ('refund', 'operator', true, null), ('credit_refund', 'custody', true, 'credit'),
   ('credit_refund_pay_to', 'operator', true, 'credit');
@@ -360,7 +360,7 @@ create table ledger_balance (
 );
 insert into app_access values ('ledger_balance', 'select');
 
--- Shares that grew since they were last looked at: whether they are due is asked of these, not of all there ever were.
+-- Shares that grew since they were last checked: whether they are due is asked of these, not of all there ever were.
 create table payout_due (
   account_id bigint primary key
 );
@@ -1706,7 +1706,7 @@ create table withdraw_setting (
 );
 insert into app_access values ('withdraw_setting', 'select, insert, update');
 
--- What custody held when it was last looked at, per network, for the operator's pages and commands.
+-- What custody held when it was last checked, per network, for the operator's pages and commands.
 create table custody_status (
   network text primary key,
   block_number bigint not null,

@@ -45,7 +45,7 @@ export function ProveDomain({ source, onChanged }: Props) {
         <h2 id="prove">2. Show that it is yours</h2>
         <Badge tone={stateTone(source.state)}>{source.state}</Badge>
       </header>
-      <p>Publish one of these, then let the node look for it. Keep it published: it is looked at again every week.</p>
+      <p>Publish one of these, then let the node look for it. Keep it published: it is checked again every week.</p>
       <div class="tabs">
         {methods.map(([name, title]) => (
           <button key={name} type="button" aria-pressed={method === name} onClick={() => setMethod(name)}>

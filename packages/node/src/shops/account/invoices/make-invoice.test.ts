@@ -1,9 +1,9 @@
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { latin } from '../../make-pdf.ts'
 import { taxOf } from './make-invoice.ts'
 import { parseInvoiceSettings } from './settings.ts'
-import { escapeHtml } from './show-html.ts'
 
 test('prices include tax, rounded to the nearest micro-USDC', () => {
   expect(taxOf(20_000n, 1_900n)).toBe(3_193n)
@@ -30,6 +30,6 @@ test('the settings say who sells; wrong ones stop the start', () => {
 })
 
 test('what a buyer gives about itself is shown and never run', () => {
-  expect(escapeHtml(`<script>"&'`)).toBe('&#60;script&#62;&#34;&#38;&#39;')
+  expect(escapeMarkup(`<script>"&'`)).toBe('&#60;script&#62;&#34;&#38;&#39;')
   expect(latin('Zoë 株式会社\nA')).toBe('Zoë ????\nA')
 })

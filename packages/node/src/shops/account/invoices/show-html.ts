@@ -1,14 +1,12 @@
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import { formatUsd } from '@assay/protocol/money'
 import type { Invoice } from './make-invoice.ts'
-
-export const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 export const usdc = (micro: string): string => `${formatUsd(BigInt(micro))} USDC`
 
 /** One page that prints well, without scripts or anything from elsewhere. */
 export function invoiceHtml(invoice: Invoice, jws: string): string {
-  const e = escapeHtml
+  const e = escapeMarkup
   const { seller, buyer } = invoice
   const lines = (text: string) => e(text).replaceAll('\n', '<br>')
   const rows = invoice.lines

@@ -36,7 +36,7 @@ async function takeNew(database: Database, now: Date): Promise<Row[]> {
     `with due as (
        select a.id, coalesce((select c.domain from creator_accrual c where c.subject = a.id and c.place = 0 and c.round = 0),
          a.domain) as domain from attestation a
-       where a.aggregated_at is null and a.judged_at is not null
+       where a.aggregated_at is null and a.checked_at is not null
          and coalesce((select p.final and p.state = 'served' from payment p where p.id = a.payment_id), true)
        order by a.created_at limit $2)
      update attestation a set aggregated_at = $1 from due

@@ -21,7 +21,7 @@ test('wash-traded citations and quotes by those with nothing at stake leave the 
   const cite = async (agent: number, found: boolean, wash: string[]) => {
     last += 1
     await world.db.owner.query(
-      `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signature, attester, price_micro, quote_found, wash, created_at, judged_at)
+      `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signature, attester, price_micro, quote_found, wash, created_at, checked_at)
        values ($1, 'citation', $1, 'eip155:8453', $2, $2, 'https://quoted.com/', $3, $3, decode(repeat('00', 65), 'hex'), '', 5000, $4, $5, now(), now())`,
       [`att_${last}`, wallet(agent), domain, found, wash],
     )

@@ -11,7 +11,7 @@ export async function insertTestRuling(
 ): Promise<void> {
   await sql.query(
     `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signature, attester,
-       price_micro, wash, created_at, judged_at)
+       price_micro, wash, created_at, checked_at)
      values ($1, 'citation', 'paid:' || $1, 'eip155:8453', $2, $2, 'https://a.test/', 'a.test', 'a.test', decode(repeat('00', 65), 'hex'), '', 5000, $3,
        now(), case when $4 then now() end)`,
     [id, wallet, wash, checked],

@@ -7,7 +7,7 @@ import type { Tx } from '@assay/till/store/database'
  */
 export async function isUpheldAgainst(tx: Tx, attestationId: string, wallet: Address): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `select from attestation t where t.id = $1 and t.judged_at is not null and cardinality(t.wash) > 0 and (
+    `select from attestation t where t.id = $1 and t.checked_at is not null and cardinality(t.wash) > 0 and (
        $2 in (t.agent, t.payer, t.creator)
        or exists (select from citing_agent own join citing_agent other on other.cluster = own.cluster
          where own.agent = $2 and other.agent in (t.agent, t.payer, t.creator)))`,

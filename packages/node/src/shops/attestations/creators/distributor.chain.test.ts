@@ -50,7 +50,7 @@ test('nothing but the very leaves that the treasurer signed for can be set, and 
   expect(await it.epoch()).toBe(1n)
 })
 
-test('claims that exceed, bend or borrow a proof are refused', async () => {
+test('claims that exceed, alter or borrow a proof are refused', async () => {
   const it = await open()
   const leaves = [1, 2, 3, 4, 5].map((n) => leafOf(creatorAt(n), BigInt(n) * 1_000n))
   const { tree } = await it.advance(leaves)

@@ -89,17 +89,17 @@ test('anyone who proves a domain that he cited himself before is held, and the c
   await cite([{ domain: 'own.test', registrable: 'own.test' }])
   await db.owner.query(
     `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signature, attester,
-       price_micro, judged_at, created_at)
+       price_micro, checked_at, created_at)
      values ('att_own.test', 'citation', 'pay_own.test', $1, $2, $3, 'http://own.test/', 'own.test', 'own.test', decode(repeat('00', 65), 'hex'), '',
        5000, now(), now())`,
     [network, wallet, payer],
   )
   expect(await releaseWaiting(deps())).toBe(1)
   const { rows } = await db.database.query(
-    `select c.held_reason as reason, c.held_until > now() + interval '6 days' as held, t.wash, t.judged_at
+    `select c.held_reason as reason, c.held_until > now() + interval '6 days' as held, t.wash, t.checked_at
      from creator_accrual c join attestation t on t.id = c.subject where c.subject = 'att_own.test'`,
   )
-  expect(rows).toEqual([{ reason: 'agent_is_creator', held: true, wash: ['agent_is_creator'], judged_at: null }])
+  expect(rows).toEqual([{ reason: 'agent_is_creator', held: true, wash: ['agent_is_creator'], checked_at: null }])
 })
 
 test('shares that expire pay what their payer owes since a reorg, once for all of them', async () => {

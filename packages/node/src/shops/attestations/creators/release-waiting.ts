@@ -131,7 +131,7 @@ async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, payee: Payee): 
 /** Nobody could say that somebody cited himself while it was not known who is paid. */
 async function checkAgain(tx: Tx, rows: readonly Waiting[], wallet: Address): Promise<void> {
   await tx.query(
-    `update attestation t set judged_at = null, wash = array(select distinct w from unnest(t.wash || array_remove(array[
+    `update attestation t set checked_at = null, wash = array(select distinct w from unnest(t.wash || array_remove(array[
        case when t.payer = $2 then 'payer_is_creator' end, case when t.agent = $2 then 'agent_is_creator' end], null)) w
        order by w) where t.id = any($1)`,
     [rows.map(({ subject }) => subject), wallet],

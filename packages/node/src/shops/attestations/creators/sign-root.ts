@@ -132,7 +132,7 @@ const openSql = `from creator_accrual a where a.network = $1 and a.state = 'accr
   and (a.micro < 0 or case a.source
     when 'payment' then exists (select from payment p where p.id = a.payment_id and p.final and p.state = 'served')
     else a.created_at < $3 end)
-  and (a.micro < 0 or not exists (select from attestation t where t.id = a.subject and t.judged_at is null))
+  and (a.micro < 0 or not exists (select from attestation t where t.id = a.subject and t.checked_at is null))
   and not exists (select from payout_hold h where h.network = a.network and h.payee = a.wallet)
   and not exists (select from creator_move m where m.network = a.network and m.wallet = a.wallet
     and m.domain = coalesce(a.payee_domain, a.domain) and m.state in ('asked', 'pending'))

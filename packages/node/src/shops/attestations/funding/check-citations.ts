@@ -26,7 +26,7 @@ export type FlowsSeen = { atMs: number; pairs: ReadonlySet<string>; cycles: Read
 
 /**
  * Looks once more at citations whose money is final, with what the chain says of their parties: anyone who is one cluster, or
- * goes round in a circle, or floods one source, is paid later and counts for nothing. Returns how many were looked at.
+ * goes round in a circle, or floods one source, is paid later and counts for nothing. Returns how many were checked.
  */
 export async function checkCitations(
   deps: FundingDeps,
@@ -56,7 +56,7 @@ async function takeUnchecked({ database }: FundingDeps, upToMs: number): Promise
     `select a.id, a.agent, a.payer, a.registrable, a.created_at,
        array(select distinct c.wallet from creator_accrual c where c.subject = a.id and c.wallet is not null) as wallets
      from attestation a
-     where a.judged_at is null and a.created_at <= $1
+     where a.checked_at is null and a.created_at <= $1
        and coalesce((select p.final and p.state = 'served' from payment p where p.id = a.payment_id), true)
      order by a.created_at limit $2`,
     [new Date(upToMs), atOnce],
@@ -164,7 +164,7 @@ async function store(
         [one.id, wallet ?? null, one.created_at, signs, settings.challengeMs],
       )
     }
-    await tx.query('update attestation set judged_at = $2 where id = any($1)', [
+    await tx.query('update attestation set checked_at = $2 where id = any($1)', [
       cited.map(({ id }) => id),
       new Date(clock.nowMs()),
     ])

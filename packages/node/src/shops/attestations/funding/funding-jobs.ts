@@ -36,6 +36,6 @@ export function fundingJobs(
       challengeMs: settings.attest.challengeMs,
     },
   })
-  const due = 'exists (select from attestation where judged_at is null)'
+  const due = 'exists (select from attestation where checked_at is null)'
   return [{ name: 'citations.funding', intervalMs: context.mode === 'demo' ? 3_000 : 30_000, work, due }]
 }

@@ -100,7 +100,7 @@ async function verdictOf(
     held: boolean
     reason: string | null
   }>(
-    `select a.wash, a.judged_at is not null as checked, c.held_until > now() + interval '6 days' as held, c.held_reason as reason
+    `select a.wash, a.checked_at is not null as checked, c.held_until > now() + interval '6 days' as held, c.held_reason as reason
      from attestation a join creator_accrual c on c.subject = a.id where a.id = $1`,
     [id],
   )
@@ -145,7 +145,7 @@ test('an exchange in common says nothing, also long after it changed its wallets
   const work = createFundingWork(fundingOf(chain))
   await work()
   expect(await verdictOf(viaExchange)).toEqual(counted)
-  // Five transfers up, split over five wallets on the way; the first of them is farther back than a party is looked at.
+  // Five transfers up, split over five wallets on the way; the first of them is farther back than a party is checked.
   chain.state.head = 200_000
   const funder = newWallet()
   const split = Array.from({ length: 5 }, newWallet)
@@ -267,7 +267,7 @@ test('transfers are counted once however often the chain is read, and money that
   expect(rows).toEqual([first, second].map((agent) => ({ agent, citations: 1 })))
 })
 
-test('a share that waited for a proof is looked at again once it is known who is paid, and held from its release on', async () => {
+test('a share that waited for a proof is checked again once it is known who is paid, and held from its release on', async () => {
   const chain = createTransfers()
   const [creator, agent] = [newWallet(), newWallet()]
   chain.send(zeroAddress, creator, 100)

@@ -60,7 +60,7 @@ async function watchParties({ database, chain }: FundingDeps): Promise<void> {
   await database.query(
     `insert into funding_wallet (network, wallet, hop)
      select distinct $1, w.wallet, 0 from (
-       select id, agent, payer from attestation where judged_at is null order by created_at desc limit $2) a,
+       select id, agent, payer from attestation where checked_at is null order by created_at desc limit $2) a,
      lateral (values (a.agent), (a.payer) union select c.wallet from creator_accrual c where c.subject = a.id) w (wallet)
      where w.wallet is not null
      on conflict (network, wallet) do update set hop = 0 where funding_wallet.hop > 0`,

@@ -137,7 +137,7 @@ export function clusterByFunding(
       likely.set(funder, wallets)
     }
   const { join, nameOf } = createClusters()
-  // Those that may have funded most come first: what they join need not be looked at again.
+  // Those that may have funded most come first: what they join need not be checked again.
   for (const [funder, wallets] of [...likely].sort(([, one], [, other]) => other.length - one.length))
     for (const { wallet, needed } of wallets)
       if (nameOf(wallet) !== nameOf(funder) && trace.shareThrough(wallet, funder) >= needed) join(wallet, funder)

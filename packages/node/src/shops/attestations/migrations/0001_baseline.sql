@@ -58,14 +58,14 @@ create table attestation (
   created_at timestamptz not null,
   -- When it was taken into the books of trust.
   aggregated_at timestamptz,
-  -- A citation enters the books of trust only after its parties were looked at in the light of the chain.
-  judged_at timestamptz
+  -- A citation enters the books of trust only after its parties were checked in the light of the chain.
+  checked_at timestamptz
 );
 create index attestation_by_agent on attestation (agent, created_at desc);
 create index attestation_by_pair on attestation (payer, creator) where creator is not null;
 create index attestation_unfolded on attestation (created_at) where aggregated_at is null;
-create index attestation_unjudged on attestation (created_at) where judged_at is null;
-insert into app_access values ('attestation', 'select, insert, update (aggregated_at, wash, judged_at)');
+create index attestation_unchecked on attestation (created_at) where checked_at is null;
+insert into app_access values ('attestation', 'select, insert, update (aggregated_at, wash, checked_at)');
 
 -- A creator's share of one sale. It waits for a proof of the domain, then accrues, then is part of a root on chain.
 create table creator_accrual (

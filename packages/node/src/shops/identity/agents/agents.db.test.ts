@@ -224,15 +224,15 @@ describe('proofs', () => {
     ['a proof for another body', { body: JSON.stringify({ capabilities: [] }) }],
     ['a proof of a chain that is not taken here', { chainId: 1 }],
   ])('%s is refused', async (_what, sign) => {
-    const seen = await open.write({ as: 'bent', target: target('bent'), body, sign })
+    const seen = await open.write({ as: 'altered', target: target('altered'), body, sign })
     expect([seen.status, seen.json.code]).toEqual([401, 'proof_invalid'])
-    expect(await versionOf('bent')).toBe(0)
+    expect(await versionOf('altered')).toBe(0)
   })
 
-  test('a request sent to another host than the node is refused before its proof is looked at', async () => {
+  test('a request sent to another host than the node is refused before its proof is checked', async () => {
     const seen = await open.write({
-      as: 'bent',
-      target: target('bent'),
+      as: 'altered',
+      target: target('altered'),
       body,
       host: 'other.test',
       sign: { host: 'other.test' },

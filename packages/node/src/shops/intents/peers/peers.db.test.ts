@@ -34,11 +34,11 @@ afterEach(() => db.close())
 
 const peer = signerOf(5)
 
-/** What the peer shares of a bucket; every part can be bent. */
-type Bend = { jws?: typeof peer.jws; ms?: number; synthetic?: boolean }
-function shared(endsAtMs: number, counts: Record<string, number>, bend: Bend = {}) {
-  const deps = { ...intentDeps(db.database, fixedClock(noon)), apiUrl: address, jws: bend.jws ?? peer.jws }
-  const at = { startsAtMs: endsAtMs - (bend.ms ?? minute), endsAtMs, synthetic: bend.synthetic ?? false }
+/** What the peer shares of a bucket; every part can be altered. */
+type Altered = { jws?: typeof peer.jws; ms?: number; synthetic?: boolean }
+function shared(endsAtMs: number, counts: Record<string, number>, alter: Altered = {}) {
+  const deps = { ...intentDeps(db.database, fixedClock(noon)), apiUrl: address, jws: alter.jws ?? peer.jws }
+  const at = { startsAtMs: endsAtMs - (alter.ms ?? minute), endsAtMs, synthetic: alter.synthetic ?? false }
   const none = { bonded: null, error: null, ewma: null, event: '' }
   return sharedEvent(
     deps,

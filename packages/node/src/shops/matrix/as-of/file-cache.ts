@@ -72,7 +72,7 @@ export function createFileCache({
     refresh: async (sql) => {
       const idleSinceMs = clock.monotonicMs() - idleMsMax
       dropOldest((usedAtMs) => usedAtMs < idleSinceMs)
-      // Transactions may commit out of order, so the last stretch of numbers is looked at again.
+      // Transactions may commit out of order, so the last stretch of numbers is checked again.
       for (const file of await readFiles(sql, Math.max(0, lastId - lookBack))) {
         if (seen.has(file.id)) continue
         seen.add(file.id)

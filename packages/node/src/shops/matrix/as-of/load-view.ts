@@ -53,7 +53,7 @@ export type AsOfDraft = AsOfDeps & {
 
 /**
  * What was known at a moment: only files public by then count, each in the revision known then. With `wanted`, nothing but
- * these sources is looked at.
+ * these sources is checked.
  */
 export async function loadAsOfView(
   deps: AsOfDeps,

@@ -38,8 +38,8 @@ export type SourceCoverage = {
   /** The newest of those not held. */
   missing: string[]
   stale: boolean
-  /** How the newest look at the publisher went. */
-  last_look: { at: string; status: string } | null
+  /** How the last check of the publisher went. */
+  last_check: { at: string; status: string } | null
   /** What the operator has to set or do; null where nothing is missing. */
   fix: string | null
 }
@@ -53,7 +53,7 @@ export function coverageOf(deps: CoverageDeps, looks: ReadonlyMap<SourceId, Last
   return wanted.map((source) => describe(deps, source, looks.get(source.id)))
 }
 
-function describe(deps: CoverageDeps, source: Source, look: LastFetch | undefined): SourceCoverage {
+function describe(deps: CoverageDeps, source: Source, lastFetch: LastFetch | undefined): SourceCoverage {
   const { fileCache, gate } = deps
   const nowMs = deps.clock.nowMs()
   const { id, title, publisher, licence } = source
@@ -61,7 +61,7 @@ function describe(deps: CoverageDeps, source: Source, look: LastFetch | undefine
   const { newest, stale } = sourceState(fileCache, id, nowMs)
   const synthetic = newest?.synthetic ?? false
   const plan = deps.plans.find((one) => one.source === id)
-  const isStale = stale && !lookedInVain(source, newest !== undefined, look, nowMs)
+  const isStale = stale && !foundNothingNewer(source, newest !== undefined, lastFetch, nowMs)
   const periods = wantedPeriods(source, plan, nowMs)
   const holds = holder(files.map(({ period }) => period))
   const missing = periods.length === 0 ? [] : periods.filter((period) => !holds(period))
@@ -82,7 +82,7 @@ function describe(deps: CoverageDeps, source: Source, look: LastFetch | undefine
     present: periods.length === 0 ? Number(!isStale) : periods.length - missing.length,
     missing: missing.slice(0, missingShown),
     stale: isStale,
-    last_look: look ? { at: toRfc3339(look.checkedAtMs), status: look.status } : null,
+    last_check: lastFetch ? { at: toRfc3339(lastFetch.checkedAtMs), status: lastFetch.status } : null,
     fix: null,
   }
   const licensed = licence.commercial === 'yes' || gate.assertions.some((one) => one.source === id)
@@ -90,9 +90,9 @@ function describe(deps: CoverageDeps, source: Source, look: LastFetch | undefine
 }
 
 /** A publisher that has nothing newer says so; that is no reason to call what it gave before late. */
-function lookedInVain(source: Source, held: boolean, look: LastFetch | undefined, nowMs: number): boolean {
-  if (!held || look === undefined || source.schedule.files !== undefined) return false
-  return ['200', '304'].includes(look.status) && look.checkedAtMs > nowMs - source.schedule.graceMs
+function foundNothingNewer(source: Source, held: boolean, lastFetch: LastFetch | undefined, nowMs: number): boolean {
+  if (!held || lastFetch === undefined || source.schedule.files !== undefined) return false
+  return ['200', '304'].includes(lastFetch.status) && lastFetch.checkedAtMs > nowMs - source.schedule.graceMs
 }
 
 /** Of a publisher with a past: each period once, newest first. What the operator supplies is wanted for every trading day. */

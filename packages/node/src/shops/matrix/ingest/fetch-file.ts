@@ -59,7 +59,7 @@ type FetchAttempt = {
   note(status: string, waitMs: number, failures: number, headers?: ReadonlyMap<string, string>): Promise<void>
 }
 
-/** The older a file, the rarer it is looked at: publishers correct what is new. */
+/** The older a file, the rarer it is checked: publishers correct what is new. */
 function attemptOf(
   deps: FetchDeps,
   plan: FetchPlan,

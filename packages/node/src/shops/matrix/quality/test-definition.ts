@@ -1,5 +1,5 @@
 /**
- * The test. Universe, inputs, label and depths were written down before any result was looked at, as assay-quality-1; the
+ * The test. Universe, inputs, label and depths were written down before any result was seen, as assay-quality-1; the
  * second version adds the baseline of fails and the differences day by day. Changing it means a new name.
  */
 export const testDefinition = {

@@ -28,7 +28,7 @@ const exampleCoverage: SourceCoverage = {
   present: 6,
   missing: [],
   stale: false,
-  last_look: { at: '2026-11-17T02:55:00.000Z', status: '304' },
+  last_check: { at: '2026-11-17T02:55:00.000Z', status: '304' },
   fix: null,
 }
 
@@ -65,7 +65,7 @@ const coverage = z.strictObject({
   present: z.number(),
   missing: z.array(z.string()).describe('The newest of those not held.'),
   stale: z.boolean(),
-  last_look: z.strictObject({ at: z.string(), status: z.string() }).nullable(),
+  last_check: z.strictObject({ at: z.string(), status: z.string() }).nullable(),
   fix: z.string().nullable().describe('What the operator has to set or do.'),
 })
 

@@ -70,7 +70,7 @@ test('a column of another tier, an unknown one and a text compared as a number a
   expect(ask({ filter: 'days_to_cover>many' })).toThrow('is a number')
 })
 
-test('more than ten conditions or three columns are refused before anything is looked at', () => {
+test('more than ten conditions or three columns are refused before anything is checked', () => {
   const conditions = (count: number) => Array.from({ length: count }, (_, i) => `days_to_cover>${i}`).join()
   expect(parseFilter(conditions(10))).toHaveLength(10)
   expect(parseFilter(conditions(11))).toBeUndefined()

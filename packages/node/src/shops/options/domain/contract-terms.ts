@@ -51,7 +51,7 @@ export function premiumOf(pointPrice: number, sizeMicro: Micro): Micro {
 
 /**
  * The size that makes a contract cost `targetMicro` at this price of a point: the band is reached by size, never by
- * bending the price. Undefined where the collateral would be absurd for the premium.
+ * moving the price. Undefined where the collateral would be absurd for the premium.
  */
 export function contractSize(
   pointPrice: number,

@@ -62,7 +62,7 @@ type Outcome = 'finished' | 'unfinished' | 'silent'
 
 const silentNote = 'the host does not answer'
 
-/** Until the host is looked at again; one that does not answer is asked ever more rarely. */
+/** Until the host is checked again; one that does not answer is asked ever more rarely. */
 function pauseMs(deps: SourceDeps, outcome: Outcome, failures: number): number {
   const { refetchMs } = deps.settings.crawl
   if (outcome === 'unfinished') return 0

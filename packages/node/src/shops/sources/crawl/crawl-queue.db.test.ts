@@ -70,14 +70,14 @@ test('a worker whose lease ran out changes nothing any more, and the next one go
     return undefined
   }
   const first = crawl()
-  while (!stalled) await new Promise((resolve) => setTimeout(resolve, 5))
+  await expect.poll(() => stalled, { timeout: 30_000 }).toBeDefined()
   world.advance(2 * 60_000)
   const second = await crawl()
   expect((await view('slow.com')).crawl).toMatchObject({ pages_indexed: 26, problem: null })
   // The home page and a batch of ten are stored: the second asks for the rest only.
   expect(second.pages).toBe(26 - 11)
   expect(asked('/robots.txt').length).toBe(1)
-  stalled()
+  stalled?.()
   await first
   const { rows } = await world.db.database.query<{ due: boolean; lease_token: bigint }>(
     `select due_at > $1 as due, lease_token from crawl_host where domain = 'slow.com'`,

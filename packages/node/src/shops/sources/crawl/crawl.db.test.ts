@@ -158,7 +158,7 @@ test.each([
   world.web.set('https://obeyed.com/robots.txt', robots)
   world.advance(2 * day)
   world.requests.length = 0
-  // Its time is over as soon as robots.txt was read, before any page was looked at.
+  // Its time is over as soon as robots.txt was read, before any page was checked.
   const [lease] = await takeHosts(world.deps.database, world.deps.clock, 1, 1_000)
   if (!lease) throw new Error('nothing is due')
   await discoverOnly(lease)

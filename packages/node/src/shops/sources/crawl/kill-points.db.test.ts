@@ -101,7 +101,8 @@ test('a process that is killed with SIGKILL loses its lease, and another one goe
       stdio: 'ignore',
     })
     const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)))
-    while (seen.filter((path) => path.startsWith('/p')).length < 25) await new Promise((next) => setTimeout(next, 10))
+    const pagesSeen = () => seen.filter((path) => path.startsWith('/p')).length
+    await expect.poll(pagesSeen, { timeout: 60_000, interval: 10 }).toBeGreaterThanOrEqual(25)
     child.kill('SIGKILL')
     expect(await ended).toBe('SIGKILL')
     const before = seen.length

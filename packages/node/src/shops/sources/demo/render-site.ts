@@ -1,9 +1,8 @@
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import type { DemoArticle, DemoSite } from './site.ts'
 
 export type RenderedFile = { contentType: string; body: string }
 
-const escapeHtml = (text: string) =>
-  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
 const day = 86_400_000
 const ccBy = 'https://creativecommons.org/licenses/by/4.0/'
 
@@ -20,7 +19,7 @@ export function renderSite(site: DemoSite, startMs: number): Map<string, Rendere
     '/',
     site.name,
     '',
-    `<h1>${escapeHtml(site.name)}</h1><p>${escapeHtml(site.about)} All of this is made up for a demonstration.</p><ul>${site.articles.map((article) => `<li><a href="/${article.slug}">${escapeHtml(article.title)}</a></li>`).join('')}</ul>`,
+    `<h1>${escapeMarkup(site.name)}</h1><p>${escapeMarkup(site.about)} All of this is made up for a demonstration.</p><ul>${site.articles.map((article) => `<li><a href="/${article.slug}">${escapeMarkup(article.title)}</a></li>`).join('')}</ul>`,
   )
   for (const article of site.articles)
     html(`/${article.slug}`, article.title, articleHead(site, article, dateOf(article)), articleBody(article))
@@ -62,15 +61,15 @@ function page(site: DemoSite, origin: string, path: string, title: string, head:
     ? '<a href="/corrections">Corrections policy</a> <a href="/editorial-standards">Editorial standards</a>'
     : ''
   const contact = care.contact ? '<a href="/contact">Contact</a>' : ''
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeMarkup(title)}</title>
 ${care.canonical ? `<link rel="canonical" href="${origin}${path}">` : ''}${care.licence === 'cc-by' ? `<link rel="license" href="${ccBy}">` : ''}${care.licence === 'custom' ? '<link rel="license" href="/terms">' : ''}
-<!--proof-->${care.authors ? `<meta property="og:site_name" content="${escapeHtml(site.name)}">` : ''}${head}</head>
-<body><nav><a href="/">Home</a> ${policies} ${contact}</nav><main><article>${body}</article></main><footer>${escapeHtml(site.name)}, a demonstration site with invented content</footer></body></html>`
+<!--proof-->${care.authors ? `<meta property="og:site_name" content="${escapeMarkup(site.name)}">` : ''}${head}</head>
+<body><nav><a href="/">Home</a> ${policies} ${contact}</nav><main><article>${body}</article></main><footer>${escapeMarkup(site.name)}, a demonstration site with invented content</footer></body></html>`
 }
 
 function articleHead(site: DemoSite, article: DemoArticle, date: string): string {
   const { care } = site
-  const author = care.authors ? `<meta name="author" content="${escapeHtml(article.author)}">` : ''
+  const author = care.authors ? `<meta name="author" content="${escapeMarkup(article.author)}">` : ''
   const published = care.dates ? `<meta property="article:published_time" content="${date}">` : ''
   const linked = {
     '@context': 'https://schema.org',
@@ -87,8 +86,10 @@ function articleHead(site: DemoSite, article: DemoArticle, date: string): string
 }
 
 function articleBody(article: DemoArticle): string {
-  const sources = article.cites.map((url) => `<li><a href="${escapeHtml(url)}">${escapeHtml(url)}</a></li>`).join('')
-  return `<h1>${escapeHtml(article.title)}</h1>${article.paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('')}${sources === '' ? '' : `<h2>Sources</h2><ol>${sources}</ol>`}`
+  const sources = article.cites
+    .map((url) => `<li><a href="${escapeMarkup(url)}">${escapeMarkup(url)}</a></li>`)
+    .join('')
+  return `<h1>${escapeMarkup(article.title)}</h1>${article.paragraphs.map((text) => `<p>${escapeMarkup(text)}</p>`).join('')}${sources === '' ? '' : `<h2>Sources</h2><ol>${sources}</ol>`}`
 }
 
 function sitemap(site: DemoSite, origin: string, dateOf: (article: DemoArticle) => string): string {

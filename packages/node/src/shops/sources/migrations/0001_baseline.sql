@@ -20,7 +20,7 @@ create table source (
   registered_at timestamptz not null,
   updated_at timestamptz not null,
   -- What the last check found, for every claimant alike.
-  last_look jsonb,
+  last_check jsonb,
   -- Pages the operator wants of it; null: by setting and score.
   pages_max integer check (pages_max between 1 and 1000000),
   -- The newest row of source_terms.

@@ -14,7 +14,7 @@ export type ProofVerdict =
       signature: `0x${string}` | undefined
     }
   | { status: 'missing'; notes: Record<ProofMethod, string> }
-  /** Nothing valid was seen, and at least one way could not be looked at. */
+  /** Nothing valid was seen, and at least one way could not be checked. */
   | { status: 'could_not_check'; notes: Record<ProofMethod, string> }
 
 export type ProofRecord = {

@@ -1,7 +1,7 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
 
-/** All pages of the host are looked at again, as soon as somebody is free and `pauseMs` after the last visit. */
+/** All pages of the host are checked again, as soon as somebody is free and `pauseMs` after the last visit. */
 export async function wantCrawl(sql: Sql, domain: string, clock: Clock, pauseMs = 0): Promise<void> {
   const now = new Date(clock.nowMs())
   const { rows } = await sql.query<{ wanted: Date }>(

@@ -45,7 +45,7 @@ const file = (domain: string, ...claimants: Claimant[]) =>
   )
 const meta = (domain: string, ...claimants: Claimant[]) =>
   world.web.set(`https://${domain}/`, `<head>${claimants.map(({ prove }) => prove.meta.html).join('')}</head>`)
-const look = async (domain: string, wallet?: Address) => {
+const check = async (domain: string, wallet?: Address) => {
   await verifySource(world.deps, domain)
   return view(domain, wallet)
 }
@@ -61,9 +61,9 @@ test('a meta tag seen once froze a file holder for seven days', async () => {
   const domain = newDomain()
   const [holder, rival] = [await claimant(domain), await claimant(domain)]
   file(domain, holder)
-  await look(domain)
+  await check(domain)
   meta(domain, rival)
-  const seen = await look(domain, rival.wallet)
+  const seen = await check(domain, rival.wallet)
   expect(seen).toMatchObject({ state: 'proven', disputes: [], proof: { method: 'file' } })
   expect(seen.next_steps[0].fix).toMatch(/stronger/)
   expect(await rowsOf(domain)).toEqual([{ wallet: holder.wallet, state: 'proven' }])
@@ -75,9 +75,9 @@ test("a contest stayed open for seven days after the newcomer's proof was gone",
   const domain = newDomain()
   const [holder, rival] = [await claimant(domain), await claimant(domain)]
   file(domain, holder)
-  await look(domain)
+  await check(domain)
   dns(domain, rival)
-  const disputed = await look(domain)
+  const disputed = await check(domain)
   expect(disputed).toMatchObject({ state: 'disputed', payout: { state: 'held' } })
   expect(disputed.state_reason).toMatch(/without one the earlier claim stays while its proof is found/)
   dns(domain)
@@ -92,10 +92,10 @@ test('a contest went on after the newcomer was left with a weaker proof than the
   const domain = newDomain()
   const [holder, rival] = [await claimant(domain), await claimant(domain)]
   file(domain, holder)
-  await look(domain)
+  await check(domain)
   dns(domain, rival)
   meta(domain, rival)
-  expect((await look(domain)).state).toBe('disputed')
+  expect((await check(domain)).state).toBe('disputed')
   dns(domain)
   world.advance(2 * hour)
   await recheckSources(world.deps)
@@ -106,9 +106,9 @@ test('a contest stays open while its proof cannot be looked for', async () => {
   const domain = newDomain()
   const [holder, rival] = [await claimant(domain), await claimant(domain)]
   file(domain, holder)
-  await look(domain)
+  await check(domain)
   dns(domain, rival)
-  await look(domain)
+  await check(domain)
   world.dnsDown = true
   world.advance(2 * hour)
   await recheckSources(world.deps)
@@ -121,9 +121,9 @@ test('an outage of the resolvers turned a DNS holder into a file holder that a f
   const [holder, rival] = [await claimant(domain), await claimant(domain)]
   dns(domain, holder)
   file(domain, holder, rival)
-  await look(domain)
+  await check(domain)
   world.dnsDown = true
-  const seen = await look(domain)
+  const seen = await check(domain)
   world.dnsDown = false
   expect(seen).toMatchObject({ state: 'proven', proof: { method: 'dns' }, disputes: [] })
 })
@@ -133,7 +133,7 @@ test('of two first proofs the one published first became the holder, though the 
   const [early, owner] = [await claimant(domain), await claimant(domain)]
   meta(domain, early)
   dns(domain, owner)
-  expect(await look(domain)).toMatchObject({ state: 'proven', proof: { method: 'dns' } })
+  expect(await check(domain)).toMatchObject({ state: 'proven', proof: { method: 'dns' } })
   expect((await rowsOf(domain)).map(({ wallet }) => wallet)).toEqual([owner.wallet])
 })
 
@@ -141,10 +141,10 @@ test('registrations without proof filled rows until an honest claim was pushed o
   const domain = newDomain()
   const honest = await claimant(domain)
   for (let n = 0; n < 30; n += 1) await registerSource(world.deps, { domain, wallet: newWallet() })
-  await look(domain)
+  await check(domain)
   expect(await rowsOf(domain)).toEqual([])
   dns(domain, honest)
-  expect(await look(domain)).toMatchObject({ state: 'proven' })
+  expect(await check(domain)).toMatchObject({ state: 'proven' })
   expect(await rowsOf(domain)).toEqual([{ wallet: honest.wallet, state: 'proven' }])
 })
 
@@ -153,20 +153,20 @@ test('the values of yesterday prove, those of the day before do not', async () =
   const first = await claimant(domain)
   dns(domain, first)
   world.advance(2 * day)
-  const late = await look(domain, first.wallet)
+  const late = await check(domain, first.wallet)
   expect(late).toMatchObject({ state: 'proving', claim: { state: 'open' } })
   expect(late.next_steps[0].fix).toMatch(/not the current one/)
   const fresh: Claimant = { ...first, prove: late.claim.prove }
   dns(domain, fresh)
   world.advance(day)
-  expect((await look(domain, first.wallet)).claim).toMatchObject({ state: 'proven', prove: fresh.prove })
+  expect((await check(domain, first.wallet)).claim).toMatchObject({ state: 'proven', prove: fresh.prove })
 })
 
 test('the dispute of the proven owner was refused when strangers had filled the queue', async () => {
   const domain = newDomain()
   const holder = await claimant(domain)
   dns(domain, holder)
-  await look(domain)
+  await check(domain)
   await world.db.database.query(
     `insert into source_dispute (id, domain, kind, statement, state, opened_at)
      select 'dsp_crowd_' || n, $1, 'other', 'noise and more noise', 'received', $2 from generate_series(1, 200) n`,
@@ -185,7 +185,7 @@ test('a proof that never came back kept its holder, and the next owner had to co
   const domain = newDomain()
   const holder = await claimant(domain)
   dns(domain, holder)
-  await look(domain)
+  await check(domain)
   dns(domain)
   world.advance(8 * day)
   for (let n = 0; n < 40; n += 1) {
@@ -196,18 +196,18 @@ test('a proof that never came back kept its holder, and the next owner had to co
   expect(await rowsOf(domain)).toEqual([{ wallet: holder.wallet, state: 'lost' }])
   const owner = await claimant(domain)
   meta(domain, owner)
-  expect(await look(domain)).toMatchObject({ state: 'proven', disputes: [] })
+  expect(await check(domain)).toMatchObject({ state: 'proven', disputes: [] })
 })
 
 test('a new owner of the domain, whose predecessor left no proof, holds it after the notice', async () => {
   const domain = newDomain()
   const holder = await claimant(domain)
   dns(domain, holder)
-  await look(domain)
+  await check(domain)
   dns(domain)
   const owner = await claimant(domain)
   meta(domain, owner)
-  expect(await look(domain)).toMatchObject({ state: 'disputed', payout: { state: 'held' } })
+  expect(await check(domain)).toMatchObject({ state: 'disputed', payout: { state: 'held' } })
   for (let n = 0; n < 9; n += 1) {
     world.advance(day)
     await recheckSources(world.deps)
@@ -223,19 +223,19 @@ test('a weak contest closes as soon as the stronger proof of the holder is back'
   const domain = newDomain()
   const [holder, rival] = [await claimant(domain), await claimant(domain)]
   dns(domain, holder)
-  await look(domain)
+  await check(domain)
   dns(domain)
   meta(domain, rival)
-  expect((await look(domain)).state).toBe('disputed')
+  expect((await check(domain)).state).toBe('disputed')
   dns(domain, holder)
-  expect(await look(domain)).toMatchObject({ state: 'proven', disputes: [{ state: 'rejected' }] })
+  expect(await check(domain)).toMatchObject({ state: 'proven', disputes: [{ state: 'rejected' }] })
 })
 
 test('a wallet was changed with the consent of a holder whose proof was gone', async () => {
   const domain = newDomain()
   const holder = await claimant(domain)
   dns(domain, holder)
-  await look(domain)
+  await check(domain)
   dns(domain)
   await expect(
     changeWallet(world.deps, { domain, wallet: newWallet(), signedBy: holder.wallet }),
@@ -250,7 +250,7 @@ test('a held source whose site was down kept its score', async () => {
   const domain = newDomain()
   const holder = await claimant(domain)
   file(domain, holder)
-  await look(domain)
+  await check(domain)
   world.web.set(`https://${domain}/.well-known/citation-market.json`, 'down')
   for (let n = 0; n < 3; n += 1) {
     world.advance(8 * day)

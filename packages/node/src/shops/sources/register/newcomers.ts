@@ -114,7 +114,7 @@ export function openClaim(
     wallet_proven_at: null,
     takes_over_at: null,
     failures: 0,
-    checked_at: source.last_look === null ? null : source.checked_at,
+    checked_at: source.last_check === null ? null : source.checked_at,
     next_check_at: null,
     report: reportOf(deps, source, holder?.method ?? null, wallet),
     created_at: new Date(nowMs),
@@ -122,8 +122,8 @@ export function openClaim(
 }
 
 function reportOf(deps: SourceDeps, source: SourceRow, held: ProofMethod | null, wallet: Address): ClaimRow['report'] {
-  if (source.last_look === null) return null
-  const { verdict } = classifyWallet(deps, source.domain, wallet, source.last_look)
+  if (source.last_check === null) return null
+  const { verdict } = classifyWallet(deps, source.domain, wallet, source.last_check)
   if (verdict.status !== 'proven') return { status: verdict.status, notes: verdict.notes }
   const note =
     strengthOf(held) > strengthOf(verdict.method)

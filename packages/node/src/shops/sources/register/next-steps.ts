@@ -66,8 +66,8 @@ function domainStep({ source, holder, claim }: StepFacts): Step {
   }
 }
 
-function lastCheck({ last_look: look }: SourceRow): string {
-  const notes = look ? [look.dns, look.file, look.meta].flatMap(({ note }) => note ?? []) : []
+function lastCheck({ last_check: check }: SourceRow): string {
+  const notes = check ? [check.dns, check.file, check.meta].flatMap(({ note }) => note ?? []) : []
   return notes.length === 0 ? '' : ` Last check: ${notes.join(' ')}`
 }
 

@@ -22,7 +22,7 @@ export type SourceRow = {
   synthetic: boolean
   proven_claim: string | null
   checked_at: Date | null
-  last_look: ProofEvidence | null
+  last_check: ProofEvidence | null
   cite_score: number | null
   confidence: number | null
   scored_at: Date | null

@@ -69,8 +69,8 @@ async function takeTurn(deps: SourceDeps, domain: string): Promise<boolean> {
 
 /** Signatures are large, and of no use to those who read what was found. */
 async function saveCheck(tx: Tx, domain: string, evidence: ProofEvidence): Promise<void> {
-  const look = JSON.stringify(evidence, (key, value: unknown) => (key === 'signature' ? undefined : value))
-  await tx.query('update source set last_look = $2 where domain = $1', [domain, look])
+  const lastCheck = JSON.stringify(evidence, (key, value: unknown) => (key === 'signature' ? undefined : value))
+  await tx.query('update source set last_check = $2 where domain = $1', [domain, lastCheck])
 }
 
 /** A domain that many claim is written in one statement. */

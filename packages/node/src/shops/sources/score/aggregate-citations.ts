@@ -100,7 +100,7 @@ async function aggregateRows(
   change: () => Promise<unknown>,
 ): Promise<string[]> {
   await tx.query(
-    `create temporary table fold_before on commit drop as
+    `create temporary table aggregated_before on commit drop as
      select e.agent, e.domain, a.weight * sqrt(e.citations) / a.row_sum as share, a.weight as stake
      from citation_edge e join citing_agent a on a.agent = e.agent
      where e.agent = any($1) and a.weight > 0 and a.row_sum > 0`,
@@ -119,7 +119,7 @@ async function aggregateRows(
          from citation_edge e join citing_agent a on a.agent = e.agent
          where e.agent = any($1) and a.weight > 0 and a.row_sum > 0
          union all
-         select domain, -share, -stake from fold_before) both_sides
+         select domain, -share, -stake from aggregated_before) both_sides
        group by domain)
      insert into source_trust (domain, mass, stake, updated_at)
      select domain, mass, stake, $2 from differences order by domain

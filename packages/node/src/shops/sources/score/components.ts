@@ -325,7 +325,7 @@ export function usageQuality(evidence: SourceEvidence): Component {
 }
 
 /** Factor on the whole. Not yet proven is no fault; a proof that was there and is gone is. */
-/** Visited, and not one page could be read: priors are for what nobody has looked at yet. */
+/** Visited, and not one page could be read: priors are for what nobody has checked yet. */
 const isUnreadable = ({ findings, pages }: SourceEvidence) => pages.length === 0 && findings.discoveredAt !== undefined
 
 export function gate(evidence: SourceEvidence): { value: number; reason: string } {

@@ -26,7 +26,7 @@ export async function newestScore(tx: Tx, domain: string): Promise<PreviousScore
 
 const digestOf = (components: Json) => sha256(canonicalJson(withoutTimes(components)))
 
-/** The history is of changes: what was looked at again and found the same is no new row. */
+/** The history is of changes: what was checked again and found the same is no new row. */
 export function sameScore(previous: PreviousScore, next: NewScore): boolean {
   return previous.score === next.score && digestOf(previous.components).equals(digestOf(next.components))
 }
@@ -99,7 +99,7 @@ const valuesOf = (document: Json): Json => {
   return { ...Object.fromEntries(components.map((part) => [part.id, part.value])), gate: gate.value }
 }
 
-/** When something was looked at again without a change, nothing changed. */
+/** When something was checked again without a change, nothing changed. */
 function withoutTimes(value: Json): Json {
   if (Array.isArray(value)) return value.map((item) => withoutTimes(item as Json))
   if (typeof value !== 'object' || value === null) return value

@@ -87,7 +87,7 @@ create unique index subscription_outage_open on subscription_outage (product) wh
 -- When somebody last looked whether a product could be had. A long silence means that no node ran.
 create table subscription_look (
   product text primary key check (product in ('feeds', 'stream')),
-  looked_at timestamptz not null
+  checked_at timestamptz not null
 );
 
 -- Time given back, as it was given.

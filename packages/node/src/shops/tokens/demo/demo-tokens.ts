@@ -29,7 +29,7 @@ const call = (functionName: string, ...args: unknown[]): Hex =>
 const grant = (role: Hex, account: Address) => call('grantRole', role, account)
 const mint = (account: Address, whole: bigint) => call('mint', account, whole * 10n ** 6n)
 const bind = (scope: Hex, id: bigint) => call('updatePolicy', scope, id)
-const metadataAdmins = keccak256(stringToHex('METADATA_KEEPERS'))
+const metadataAdmins = keccak256(stringToHex('METADATA_MANAGERS'))
 const yearSeconds = 365 * 86_400
 
 type Plan = Omit<DemoToken, 'admin' | 'initCalls'> & {

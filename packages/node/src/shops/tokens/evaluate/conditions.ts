@@ -123,7 +123,7 @@ export function someoneSeized(facts: TokenFacts, from?: Membership): Condition {
   return unmet(dedupe(enablers), uncertain, admins.live.length > 0)
 }
 
-// Two are apart from any one: more need not be looked at.
+// Two are apart from any one: more need not be checked.
 const accountsNow = (tree: Tree, wanted: boolean, memberships: readonly Membership[]): Accounts =>
   accountsOf(memberships.filter((one) => saysOf(tree, one) === wanted))?.slice(0, 2)
 

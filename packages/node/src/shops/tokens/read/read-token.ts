@@ -89,7 +89,7 @@ export async function readToken(
     const failed = outcome instanceof Unreadable
     const last = attempt > 0 || options.stay === true
     if (failed && attempt > 0) throw outcome
-    // Nothing can be read at a block that is gone: whatever failed, that is looked at first.
+    // Nothing can be read at a block that is gone: whatever failed, that is checked first.
     const there = failed
       ? outcome.code !== 'reorg' && (await isStillThere(panel, block, meter).catch(() => true))
       : await isStillThere(panel, block, meter)

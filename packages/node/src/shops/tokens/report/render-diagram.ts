@@ -1,5 +1,5 @@
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import { powerNames } from '../evaluate/types.ts'
-import { escapeHtml } from './escape-html.ts'
 import type { SignedReport } from './render-markdown.ts'
 
 const rowHeight = 30
@@ -61,5 +61,5 @@ export function renderDiagram(report: SignedReport): string {
 }
 
 function box(x: number, y: number, boxWidth: number, fill: string, text: string): string {
-  return `<rect x="${x}" y="${y}" width="${boxWidth}" height="${boxHeight}" rx="4" fill="${fill}"/><text x="${x + 10}" y="${y + 15}" font-family="ui-monospace,monospace" font-size="12" fill="#fff">${escapeHtml(text)}</text>`
+  return `<rect x="${x}" y="${y}" width="${boxWidth}" height="${boxHeight}" rx="4" fill="${fill}"/><text x="${x + 10}" y="${y + 15}" font-family="ui-monospace,monospace" font-size="12" fill="#fff">${escapeMarkup(text)}</text>`
 }

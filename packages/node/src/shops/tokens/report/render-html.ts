@@ -1,3 +1,4 @@
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { powerNames } from '../evaluate/types.ts'
 import {
@@ -12,7 +13,6 @@ import {
   supplyText,
   unreachableLines,
 } from './describe-report.ts'
-import { escapeHtml } from './escape-html.ts'
 import { renderDiagram } from './render-diagram.ts'
 import type { SignedReport } from './render-markdown.ts'
 
@@ -32,30 +32,30 @@ export const htmlHeaders = {
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${sha256(style).toString('base64')}'; frame-ancestors 'none'`,
 }
 
-const e = (value: unknown) => escapeHtml(factText(value))
+const e = (value: unknown) => escapeMarkup(factText(value))
 
 export function renderHtml(report: SignedReport): string {
   const title = `${factText(report.token.name)} (${factText(report.token.symbol)})`
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}: ${report.verdict}</title><style>${style}</style></head><body>
-<h1>${escapeHtml(title)}</h1>
-<p class="quiet"><code>${report.address}</code> on ${escapeHtml(report.network)}</p>
+<title>${escapeMarkup(title)}: ${report.verdict}</title><style>${style}</style></head><body>
+<h1>${escapeMarkup(title)}</h1>
+<p class="quiet"><code>${report.address}</code> on ${escapeMarkup(report.network)}</p>
 ${'synthetic' in report ? '<p class="synthetic">Synthetic demo data.</p>' : ''}
-<p class="verdict">${report.verdict}</p><p>${escapeHtml(report.summary)}</p>
+<p class="verdict">${report.verdict}</p><p>${escapeMarkup(report.summary)}</p>
 <p class="quiet">Read at block ${report.block.number} <code>${report.block.hash}</code>, ${report.block.at}. ${report.complete ? 'Complete' : '<strong>Not complete</strong>'}; valid until ${report.valid_until_at}.</p>
 ${renderDiagram(report)}
 <p class="quiet">Whole lines: can now. Dashed lines: can bring it about.</p>
 ${section('Powers', powerTable(report))}
-${section('Flags', list(report.flags.map((flag) => `<span class="${flag.severity}">${flag.severity}</span> <code>${escapeHtml(flag.code)}</code> ${escapeHtml(flag.sentence)}`)))}
-${section('Supply, pause and multiplier', [supplyText(report), pauseText(report), multiplierText(report)].map((text) => `<p>${escapeHtml(text)}</p>`).join(''))}
-${section('Seize paths', list(seizePathTexts(report).map(escapeHtml)))}
-${section('Roles', `${roleTable(report)}${report.unreachable.length === 0 ? '' : list(unreachableLines(report).map(escapeHtml))}`)}
+${section('Flags', list(report.flags.map((flag) => `<span class="${flag.severity}">${flag.severity}</span> <code>${escapeMarkup(flag.code)}</code> ${escapeMarkup(flag.sentence)}`)))}
+${section('Supply, pause and multiplier', [supplyText(report), pauseText(report), multiplierText(report)].map((text) => `<p>${escapeMarkup(text)}</p>`).join(''))}
+${section('Seize paths', list(seizePathTexts(report).map(escapeMarkup)))}
+${section('Roles', `${roleTable(report)}${report.unreachable.length === 0 ? '' : list(unreachableLines(report).map(escapeMarkup))}`)}
 ${section('Policies', policyTables(report))}
 ${section('Genesis and history', historyOf(report))}
-${section('What to ask the issuer', list(report.questions.map(escapeHtml)))}
+${section('What to ask the issuer', list(report.questions.map(escapeMarkup)))}
 ${section('How it was read', readingOf(report))}
-${section('Attestation', `<pre>${escapeHtml(JSON.stringify(report.attestation, null, 1))}</pre>`)}
+${section('Attestation', `<pre>${escapeMarkup(JSON.stringify(report.attestation, null, 1))}</pre>`)}
 </body></html>
 `
 }
@@ -66,7 +66,7 @@ const list = (items: readonly string[]) =>
 const row = (...cells: string[]) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
 const head = (...cells: string[]) => `<tr>${cells.map((cell) => `<th>${cell}</th>`).join('')}</tr>`
 const accounts = (parties: readonly Account[]) =>
-  parties.map((party) => `<code>${escapeHtml(accountText(party))}</code>`).join('<br>') || '-'
+  parties.map((party) => `<code>${escapeMarkup(accountText(party))}</code>`).join('<br>') || '-'
 
 function powerTable(report: SignedReport): string {
   const rows = powerNames.map((name) => {
@@ -77,7 +77,7 @@ function powerTable(report: SignedReport): string {
       `<strong>${power.state}</strong>`,
       accounts(power.who),
       accounts(power.could_become),
-      escapeHtml(power.why),
+      escapeMarkup(power.why),
     )
   })
   return `<table>${head('power', 'state', 'who can now', 'who could', 'why')}${rows.join('')}</table>`
@@ -88,14 +88,14 @@ function roleTable(report: SignedReport): string {
     .filter((role) => role.holders.length > 0 || role.could_become.length > 0)
     .map((role) =>
       row(
-        `<code>${escapeHtml(role.name)}</code>`,
+        `<code>${escapeMarkup(role.name)}</code>`,
         role.holders
           .map(
             (holder) =>
-              `<code>${escapeHtml(accountText(holder))}</code>${holder.granted ? `<br><span class="quiet">granted in block ${holder.granted.block_number}</span>` : ''}`,
+              `<code>${escapeMarkup(accountText(holder))}</code>${holder.granted ? `<br><span class="quiet">granted in block ${holder.granted.block_number}</span>` : ''}`,
           )
           .join('<br>') || 'nobody',
-        escapeHtml(role.admin_path.slice(1).join(' → ') || 'itself'),
+        escapeMarkup(role.admin_path.slice(1).join(' → ') || 'itself'),
       ),
     )
   return `<table>${head('role', 'holders, each confirmed by hasRole', 'administered by')}${rows.join('')}</table>`
@@ -105,23 +105,23 @@ function policyTables(report: SignedReport): string {
   const scopeRows = report.scopes.map((scope) =>
     row(
       `<code>${scope.name}</code>`,
-      escapeHtml(scope.meaning),
+      escapeMarkup(scope.meaning),
       scope.policy_id === null ? 'not in this fork' : e(scope.policy_id),
       scope.denies,
       accounts(scope.influenced_by),
     ),
   )
-  const policies = report.policies.map((policy) => escapeHtml(policyText(policy)))
+  const policies = report.policies.map((policy) => escapeMarkup(policyText(policy)))
   return `<table>${head('scope', 'meaning', 'policy', 'denies', 'influenced by')}${scopeRows.join('')}</table>
 ${policies.length === 0 ? '' : list(policies)}`
 }
 
 function historyOf(report: SignedReport): string {
-  const made = genesisTexts(report).map((text) => `<p>${escapeHtml(text)}</p>`)
+  const made = genesisTexts(report).map((text) => `<p>${escapeMarkup(text)}</p>`)
   const left = report.history_left_out > 0 ? [`and ${report.history_left_out} earlier changes of lists`] : []
   const events = report.history.map(
     (event) =>
-      `<li><code>block ${event.block_number}</code> ${escapeHtml(event.text)} <span class="quiet">${event.concerns.join(', ')}</span></li>`,
+      `<li><code>block ${event.block_number}</code> ${escapeMarkup(event.text)} <span class="quiet">${event.concerns.join(', ')}</span></li>`,
   )
   const timeline = events.length === 0 ? '<p class="quiet">None.</p>' : `<ol class="timeline">${events.join('')}</ol>`
   return `${made.join('')}${timeline}${left.length === 0 ? '' : list(left)}`
@@ -130,5 +130,5 @@ function historyOf(report: SignedReport): string {
 function readingOf({ completeness, network_note, method_version }: SignedReport): string {
   const { logs } = completeness
   return `<p>Admins in storage: ${e(completeness.admin_count)}, set ${completeness.admin_set}. Logs of blocks ${logs.from_block} to ${logs.to_block}: ${logs.count}, gaps ${logs.gaps.length}. Method ${method_version}.</p>
-${list(completeness.missing.map(({ code, detail }) => `<code>${escapeHtml(code)}</code> ${escapeHtml(detail)}`))}<p class="quiet">${escapeHtml(network_note)}</p>`
+${list(completeness.missing.map(({ code, detail }) => `<code>${escapeMarkup(code)}</code> ${escapeMarkup(detail)}`))}<p class="quiet">${escapeMarkup(network_note)}</p>`
 }

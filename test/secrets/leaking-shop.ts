@@ -3,24 +3,24 @@ import { jsonAnswer, type RouteDeclaration } from '../../packages/node/src/http/
 import type { OpenShop, ShopContext } from '../../packages/node/src/shops/shop.ts'
 import type { AnswerContent } from '../../packages/till/src/index.ts'
 
-/** What a careless shop would do with a secret. */
-export const carelessness = ['log', 'error', 'header', 'body', 'metric'] as const
-export type Carelessness = (typeof carelessness)[number]
+/** What a leaking shop would do with a secret. */
+export const leakKinds = ['log', 'error', 'header', 'body', 'metric'] as const
+export type LeakKind = (typeof leakKinds)[number]
 
 /** Learns every route of the node, and leaks what it is given when asked to. */
-export type OddShop = {
+export type LeakingShop = {
   open: OpenShop
   routes(): readonly RouteDeclaration[]
   context(): ShopContext
-  /** What the careless routes let out. */
+  /** What the leaking routes let out. */
   plant(secret: string): void
-  pathOf(how: Carelessness): string
+  pathOf(how: LeakKind): string
 }
 
-const pathOf = (how: Carelessness) => `/odd/${how}`
+const pathOf = (how: LeakKind) => `/odd/${how}`
 export const isOdd = (id: string) => id.startsWith('odd.')
 
-export function createOddShop(): OddShop {
+export function createLeakingShop(): LeakingShop {
   let routes: readonly RouteDeclaration[] = []
   let context: ShopContext | undefined
   let secret = 'nothing'
@@ -28,7 +28,7 @@ export function createOddShop(): OddShop {
     open: (given) => {
       context = given
       return {
-        routes: carelessness.map((how) => careless(how, () => leak(how, given, secret))),
+        routes: leakKinds.map((how) => leakingRoute(how, () => leak(how, given, secret))),
         onRoutes: (all) => {
           routes = all.filter(({ id }) => !isOdd(id))
         },
@@ -46,7 +46,7 @@ export function createOddShop(): OddShop {
   }
 }
 
-const careless = (how: Carelessness, handle: () => AnswerContent): RouteDeclaration => ({
+const leakingRoute = (how: LeakKind, handle: () => AnswerContent): RouteDeclaration => ({
   id: `odd.${how}`,
   area: 'core',
   method: 'GET',
@@ -59,12 +59,12 @@ const careless = (how: Carelessness, handle: () => AnswerContent): RouteDeclarat
   access: { kind: 'free', handle: async () => handle() },
 })
 
-function leak(how: Carelessness, { log, metrics }: ShopContext, secret: string): AnswerContent {
+function leak(how: LeakKind, { log, metrics }: ShopContext, secret: string): AnswerContent {
   const encoded = Buffer.from(JSON.stringify({ at: 1, secret })).toString('base64')
   switch (how) {
     case 'log':
       // By a name that says nothing, and cut off behind its beginning as long texts are.
-      log.warn({ note: `${'x'.repeat(220)} ${secret}` }, 'a careless line')
+      log.warn({ note: `${'x'.repeat(220)} ${secret}` }, 'a leaking line')
       return jsonAnswer({})
     case 'error':
       throw new Error(`failed for ${secret}`)

@@ -9,7 +9,7 @@ class ProcessDied extends Error {}
 /** Nobody is left to report to. */
 const never = new Promise<never>(() => {})
 
-export type MortalPorts = {
+export type CrashablePorts = {
   intercept: Pick<Interceptors, 'database'>
   /** Counts a port call; the process may end at it. */
   pass<T>(work: () => Promise<T>): Promise<T>
@@ -23,13 +23,13 @@ export type MortalPorts = {
  * process takes over, all but its locks and what it listens to: a session has nothing else that outlives a transaction,
  * and a new one has to read the catalog and plan every statement again.
  */
-export function createMortalPorts(
+export function createCrashablePorts(
   life: Life,
   time: VirtualTime,
   plan: FaultPlan,
   sessions: Database,
   noticed: (statement: string | Statement) => void,
-): MortalPorts {
+): CrashablePorts {
   const locks: HeldLock[] = []
   const open = new Set<Promise<unknown>>()
   let pool: Database | undefined

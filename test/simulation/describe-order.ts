@@ -6,7 +6,7 @@ import type { Order } from './history.ts'
 export const placeOf = ({ world, history }: Scene): string =>
   `[${history.step} +${((world.time.nowMs() - world.time.startMs) / 1_000).toFixed(1)} s]`
 
-/** Writes down what has changed about each payment since it was last looked at. */
+/** Writes down what has changed about each payment since it was last checked. */
 export function recordSeen(scene: Scene, payments: readonly PaymentRow[]): void {
   const { seen } = scene.history
   for (const { id, state, reason, reorgs, delivered, client_gone } of payments) {
@@ -24,7 +24,7 @@ export function recordSeen(scene: Scene, payments: readonly PaymentRow[]): void 
 }
 
 /** All that is known of an order: what was sent when, what was answered, and what became of each payment. */
-export function tellOrder({ history }: Scene, order: Order, payments: readonly PaymentRow[]): string {
+export function describeOrder({ history }: Scene, order: Order, payments: readonly PaymentRow[]): string {
   const short = (nonce: string) => nonce.replace(/^0x/, '').slice(0, 8)
   const sent = history.sent
     .filter((one) => one.order === order)

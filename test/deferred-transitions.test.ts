@@ -10,7 +10,9 @@ import { useTill } from './harness/use-till.ts'
 const shop = createTestShop()
 /** Statements whose answers are lost, the next one first. */
 let lost: RegExp[] = []
-let settleHeldMs = 0
+/** Settlements wait for it. */
+let held: Promise<void> | undefined
+let releaseWritten = () => {}
 let notSent = false
 
 const isOf = (pattern: RegExp | undefined, statement: string | { name?: string; text: string }) =>
@@ -22,6 +24,7 @@ const losingAnswers = (real: Database): Database => ({
     const isLost = isOf(lost[0], statement)
     if (isLost) lost.shift()
     const result = await real.query(statement, values)
+    if (!isLost && isOf(release, statement)) releaseWritten()
     if (isLost) throw new CommitUnknown(new Error('the connection broke'))
     return result as never
   },
@@ -39,7 +42,7 @@ const till = useTill({
           notSent = false
           return { status: 'refused', reason: 'facilitator_unreachable', payloadSent: false }
         }
-        await new Promise((resolve) => setTimeout(resolve, settleHeldMs))
+        await held
         return real.settle(payment, signal)
       },
     }),
@@ -47,13 +50,20 @@ const till = useTill({
 })
 beforeEach(() => {
   lost = []
-  settleHeldMs = 0
+  held = undefined
   notSent = false
 })
 
 const intent = /^payment-intent$/
 const claim = /^payment-claim$/
 const release = /update payment set state = \$2/
+
+/** Holds settlements until a release whose answer was lost is written again. */
+function holdUntilRelease(): void {
+  held = new Promise((resolve) => {
+    releaseWritten = resolve
+  })
+}
 
 async function signed() {
   const buyer = await till.newBuyer()
@@ -65,7 +75,7 @@ test('a release that is written late does not undo the next attempt of the same 
   const { buyer, url, payload } = await signed()
   lost = [intent, release]
   expect((await send(url, payload)).status).toBe(503)
-  settleHeldMs = 1_500
+  holdUntilRelease()
   const again = await send(url, payload)
   expect(again.status).toBe(200)
   expect(await statesOf(till, buyer.address)).toEqual(['served'])
@@ -77,7 +87,7 @@ test('a payment that could not be sent is tried again at once though its release
   notSent = true
   lost = [release]
   expect((await send(url, payload)).status).toBe(503)
-  settleHeldMs = 1_500
+  holdUntilRelease()
   expect((await send(url, payload)).status).toBe(200)
   expect(await statesOf(till, buyer.address)).toEqual(['served'])
 })

@@ -14,21 +14,21 @@ export type Faults = {
 }
 
 /** A provider between the reader and a chain, with set faults. */
-export function bending(inner: RpcEndpoint, faults: Faults, name = 'bending'): RpcEndpoint {
+export function faultyEndpoint(inner: RpcEndpoint, faults: Faults, name = 'faulty'): RpcEndpoint {
   return {
     name,
     send: async (calls) => {
       for (const call of calls) faults.before?.(call)
       const answers = await inner.send(calls)
       return calls.map((call, i) => {
-        const answer = bendViews(call, answers[i], faults)
+        const answer = alterViews(call, answers[i], faults)
         return faults.answer === undefined ? answer : (faults.answer(call, answer) ?? answer)
       })
     },
   }
 }
 
-function bendViews(call: RpcCall, answer: unknown, faults: Faults): unknown {
+function alterViews(call: RpcCall, answer: unknown, faults: Faults): unknown {
   const request = call.params[0] as { to?: string; data?: Hex } | undefined
   if (faults.view === undefined || call.method !== 'eth_call' || request?.to !== multicall3Address) return answer
   const views = decodeMulticallRequest(request.data as Hex)

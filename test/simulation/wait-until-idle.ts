@@ -17,7 +17,7 @@ const roundsMax = 24
  * Faults end, blocks come again, honest buyers try once more. Now everything must reach its end: no payment in a middle
  * state, every order answered for one charge, and the same money in the books and on the chain.
  */
-export async function comeToRest(scene: Scene): Promise<void> {
+export async function waitUntilIdle(scene: Scene): Promise<void> {
   const { world } = scene
   world.plan.clear()
   await world.revive()
