@@ -44,7 +44,7 @@ export {
   openClearingSinceRollup,
   turnoverByDay,
 } from './roll-up-books.ts'
-export { type SealBreak, sealBooks, sealHead, verifySeals } from './seal.ts'
+export { type SealBreak, type SealHead, sealBooks, sealHead, verifySeals } from './seal.ts'
 export { credit, debit, type LedgerLine, type LedgerTransaction, type TransferTurn } from './transaction.ts'
 export {
   type MovedMoney,
