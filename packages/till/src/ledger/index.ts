@@ -8,7 +8,7 @@ export {
   unitAccount,
   unitOf,
 } from './accounts.ts'
-export { checkBalances, foundDifferences } from './check-balances.ts'
+export { balancesDueSql, checkBalances, foundDifferences } from './check-balances.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 export {
   type BooksRange,
