@@ -1,4 +1,5 @@
 import type { ChannelState } from '../../packages/sdk/src/payment-methods/channel.ts'
+import type { SealHead } from '../../packages/till/src/ledger/index.ts'
 import { type ChainRecord, createChainRecord } from '../harness/chain-transfers.ts'
 import type { Payload } from '../harness/till-fixture.ts'
 import type { ChannelCall } from './perform-channels.ts'
@@ -63,8 +64,8 @@ export type History = {
   chain: ChainRecord
   /** Entries of the books that were seen before, and what they added up to. */
   entries: { upTo: bigint; digest: bigint }
-  /** The last seal of the books and the last row of the audit log that were seen. */
-  chained: { seals: bigint; audited: bigint }
+  /** The last seal of the books, up to which they were verified, and the last row of the audit log that was seen. */
+  chained: { seal: SealHead | undefined; audited: bigint }
   /** What had happened when everything was checked the last time. */
   checkedState: string
   /** Leaves of the transparency log that were seen before. */
@@ -84,7 +85,7 @@ export const createHistory = (): History => ({
   draws: new Map(),
   chain: createChainRecord(),
   entries: { upTo: 0n, digest: 0n },
-  chained: { seals: 0n, audited: 0n },
+  chained: { seal: undefined, audited: 0n },
   checkedState: '',
   leaves: [],
   streams: new Map(),

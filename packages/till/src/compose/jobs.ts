@@ -1,9 +1,10 @@
 import type { ChainPort } from '../chain/index.ts'
+import { unfinishedSql } from '../chain/wallet/index.ts'
 import type { PaidRoute } from '../contract/paid-call.ts'
 import { deleteHolders } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
 import { createDueWatch, createLeases, createScheduler, type DueWatch, type Job, type Leases } from '../jobs/index.ts'
-import { checkBalances, sealBooks } from '../ledger/index.ts'
+import { balancesDueSql, checkBalances, sealBooks } from '../ledger/index.ts'
 import {
   type PayoutDeps,
   payoutsDueSql,
@@ -103,7 +104,7 @@ export function tillJobs(
     // A standby may be promoted, or an older copy started, under a running node.
     job('store.restored', 10_000, () => detectRestore(infrastructure.restoreDetection)),
     job('ledger.seal', 10_000, () => sealBooks(database), 'exists (select from ledger_unsealed)'),
-    job('ledger.balances', 10_000, () => checkBalances(database, clock.nowMs())),
+    job('ledger.balances', 10_000, () => checkBalances(database, clock.nowMs()), balancesDueSql),
     job('payments.expire', 3_600_000, () => removeIdle(database, clock.nowMs())),
     job('store.partitions', 3_600_000, () =>
       rotatePartitions({ sql: database, log, metrics }, retention, clock.nowMs()),
@@ -111,7 +112,7 @@ export function tillJobs(
     job('facilitators.expire', 3_600_000, () => deleteHolders(database, clock.nowMs())),
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
-    ...(till.local ? [job('wallets.recover', 10_000, till.local.recoverWallets)] : []),
+    ...(till.local ? [job('wallets.recover', 10_000, till.local.recoverWallets, unfinishedSql)] : []),
     ...(till.channels?.jobs() ?? []),
     ...parts.flatMap((part) => part.jobs ?? []),
   ]

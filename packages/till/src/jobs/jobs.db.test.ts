@@ -110,6 +110,19 @@ test('leases that are kept are renewed together, and none that another process t
   await leases.release()
 })
 
+test('leases that are asked for together are acquired and released in one statement each', async () => {
+  const { database, statements } = recorded()
+  const leases = createLeases({ ...ports(), database })
+  const names = ['hourly', 'daily', 'weekly', 'daily']
+  const ran: string[] = []
+  await Promise.all(names.map((name) => leases.run(name, 3_600_000, async () => void ran.push(name))))
+  expect(ran.sort()).toEqual(['daily', 'hourly', 'weekly'])
+  expect(statements).toHaveLength(2)
+  const other = createLeases(ports())
+  await other.run('daily', 3_600_000, async () => void ran.push('again'))
+  expect(ran).toContain('again')
+})
+
 test('frequent work keeps its lease between runs, and asks for it again only now and then', async () => {
   const { clock, advance } = fakeClock()
   const { database, statements } = recorded()

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
+import { createBatcher } from '../store/group-commit.ts'
 
 export type Lease = {
   /** Grows with each holder. Writes that must not come from an earlier holder carry or check it. */
@@ -36,12 +37,12 @@ export async function withLease<T>(
   ttlMs: number,
   work: (lease: Lease) => Promise<T>,
 ): Promise<{ ran: true; result: T } | { ran: false }> {
-  const token = await acquire(ports, name, ttlMs)
+  const [token] = await acquire(ports, [{ name, ttlMs }])
   if (token === undefined) return { ran: false }
   try {
     return { ran: true, result: await workUnder(ports, { name, token, ttlMs }, work) }
   } finally {
-    await release(ports, name, token)
+    await finish(ports, [{ name, token, released: true }])
   }
 }
 
@@ -62,6 +63,10 @@ type Kept = { token: bigint; ttlMs: number; askedMs: number }
 /** Acquiring and releasing for each run would be two writes for work that mostly finds nothing to do. */
 export function createLeases(ports: LeasePorts): Leases {
   const kept = new Map<string, Kept>()
+  // Jobs begin and end together, above all when a process starts.
+  const together = { maxItems: 64, maxConcurrent: 2, isolateFailures: false }
+  const acquiring = createBatcher({ ...together, run: (asked: Asked[]) => acquire(ports, asked) })
+  const finishing = createBatcher({ ...together, run: (ended: Ended[]) => finish(ports, ended) })
   let renewing: Promise<void> | undefined
   const renew = () => {
     renewing ??= renewKept(ports, kept).finally(() => {
@@ -81,7 +86,7 @@ export function createLeases(ports: LeasePorts): Leases {
       const ttlMs = Math.max(30_000, intervalMs * 2)
       const known = await takeKept(name)
       const askedMs = known?.askedMs ?? ports.clock.monotonicMs()
-      const token = known?.token ?? (await acquire(ports, name, ttlMs))
+      const token = known?.token ?? (await acquiring.submit({ name, ttlMs }))
       if (token === undefined) return
       let lost: AbortSignal | undefined
       try {
@@ -90,15 +95,16 @@ export function createLeases(ports: LeasePorts): Leases {
           return work(signal)
         })
       } finally {
-        if (intervalMs > keptIntervalMsMax) await release(ports, name, token)
-        else if (!lost?.aborted && (known || (await recordFinished(ports, name, token))))
+        const released = intervalMs > keptIntervalMsMax
+        if (released) await finishing.submit({ name, token, released })
+        else if (!lost?.aborted && (known || (await finishing.submit({ name, token, released }))))
           kept.set(name, { token, ttlMs, askedMs })
       }
     },
     release: async () => {
-      const all = [...kept]
+      const all = [...kept].map(([name, { token }]) => ({ name, token, released: true }))
       kept.clear()
-      await Promise.all(all.map(([name, { token }]) => release(ports, name, token)))
+      if (all.length > 0) await finish(ports, all)
     },
   }
 }
@@ -141,18 +147,27 @@ async function renewKept(ports: LeasePorts, kept: Map<string, Kept>): Promise<vo
   }
 }
 
-async function acquire(ports: LeasePorts, name: string, ttlMs: number): Promise<bigint | undefined> {
-  const { rows } = await ports.database.query<{ token: bigint }>({
+type Asked = { name: string; ttlMs: number }
+
+/** The token of each that is free, which is then held; in one order in every process, so that none waits for another. */
+async function acquire(ports: LeasePorts, asked: readonly Asked[]): Promise<(bigint | undefined)[]> {
+  const { rows } = await ports.database.query<{ name: string; token: bigint }>({
     name: 'lease_acquire',
     text: `insert into job_lease as l (name, owner, token, expires_at)
-      values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
+      select distinct on (name) name, $1, 1, clock_timestamp() + ttl_ms * interval '1 millisecond'
+      from unnest($2::text[], $3::float8[]) as a (name, ttl_ms) order by name
       on conflict (name) do update
         set owner = excluded.owner, expires_at = excluded.expires_at, token = l.token + 1
         where l.expires_at < clock_timestamp() or (l.owner is not null and not owner_alive(l.owner))
-      returning token`,
-    values: [name, ports.owner ?? null, ttlMs],
+      returning name, token`,
+    values: [ports.owner ?? null, asked.map(({ name }) => name), asked.map(({ ttlMs }) => ttlMs)],
   })
-  return rows[0]?.token
+  const tokens = new Map(rows.map(({ name, token }) => [name, token]))
+  return asked.map(({ name }) => {
+    const token = tokens.get(name)
+    tokens.delete(name)
+    return token
+  })
 }
 
 type Renewal = Held & { lost: AbortController; finished: AbortSignal }
@@ -184,23 +199,23 @@ async function assertToken(tx: Tx, name: string, token: bigint): Promise<void> {
   if (rowCount !== 1) throw new LeaseLost(name)
 }
 
-async function release(ports: LeasePorts, name: string, token: bigint): Promise<void> {
-  await finish(ports, name, token, `expires_at = '-infinity', `)
-}
+type Ended = { name: string; token: bigint; released: boolean }
 
-const recordFinished = (ports: LeasePorts, name: string, token: bigint) => finish(ports, name, token, '')
-
-/** False when the lease is another's by now, or nothing is known of it: it then runs out by itself. */
-async function finish({ database, log }: LeasePorts, name: string, token: bigint, also: string): Promise<boolean> {
+/** False for a lease that is another's by now, or of which nothing is known: it then runs out by itself. */
+async function finish({ database, log }: LeasePorts, ended: readonly Ended[]): Promise<boolean[]> {
   try {
-    const { rowCount } = await database.query(
-      `update job_lease set ${also}finished_at = clock_timestamp() where name = $1 and token = $2`,
-      [name, token],
-    )
-    return rowCount === 1
+    const { rows } = await database.query<{ name: string; token: bigint }>({
+      name: 'lease_finish',
+      text: `update job_lease l set expires_at = case when e.released then '-infinity' else l.expires_at end, finished_at = clock_timestamp()
+        from unnest($1::text[], $2::bigint[], $3::boolean[]) as e (name, token, released)
+        where l.name = e.name and l.token = e.token returning l.name, l.token`,
+      values: [ended.map(({ name }) => name), ended.map(({ token }) => token), ended.map(({ released }) => released)],
+    })
+    const held = new Map(rows.map(({ name, token }) => [name, token]))
+    return ended.map(({ name, token }) => held.get(name) === token)
   } catch (error) {
-    log.warn({ lease: name, error: String(error) }, 'the end of a job was not written; its lease runs out by itself')
-    return false
+    log.warn({ error: String(error) }, 'the end of jobs was not written; their leases run out by themselves')
+    return ended.map(() => false)
   }
 }
 

@@ -8,7 +8,7 @@ export {
   unitAccount,
   unitOf,
 } from './accounts.ts'
-export { checkBalances, foundDifferences } from './check-balances.ts'
+export { balancesDueSql, checkBalances, foundDifferences } from './check-balances.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 export {
   type BooksRange,
@@ -44,7 +44,7 @@ export {
   openClearingSinceRollup,
   turnoverByDay,
 } from './roll-up-books.ts'
-export { type SealBreak, sealBooks, sealHead, verifySeals } from './seal.ts'
+export { type SealBreak, type SealHead, sealBooks, sealHead, verifySeals } from './seal.ts'
 export { credit, debit, type LedgerLine, type LedgerTransaction, type TransferTurn } from './transaction.ts'
 export {
   type MovedMoney,

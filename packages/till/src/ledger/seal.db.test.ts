@@ -57,6 +57,25 @@ test('L29: committed postings are sealed once, in a chain, and one flipped bit i
   }
 })
 
+test('seals can be verified on from one that was: what follows it, and that it is still the same', async () => {
+  await post(db.database, sales(20, 1))
+  await sealUntil(1)
+  const head = await sealHead(db.database)
+  const onward = () => verifySeals(db.database, undefined, head)
+  await post(db.database, sales(21, 1))
+  await sealUntil(1)
+  expect(await onward()).toBeUndefined()
+  const flip = `update ledger_entry set amount_micro = amount_micro # 1
+    where transaction_id = (select id from ledger_transaction where reference = 'seal:21') and line = 0`
+  await tamper(flip)
+  expect(await onward()).toMatchObject({ what: 'transaction changed', reference: 'seal:21' })
+  await tamper(flip)
+  await tamper(`update ledger_seal set position = position + 1000000 where seq = ${head?.seq}`)
+  expect(await onward()).toMatchObject({ seq: head?.seq, what: 'seal changed' })
+  await tamper(`update ledger_seal set position = position - 1000000 where seq = ${head?.seq}`)
+  expect(await onward()).toBeUndefined()
+})
+
 test('a transaction that is still open holds up no other, and is sealed after it commits', async () => {
   let commit = () => {}
   const mayCommit = new Promise<void>((resolve) => {

@@ -155,8 +155,10 @@ function sealHash(seal: Omit<Seal, 'hash'>): Buffer {
   )
 }
 
+export type SealHead = Pick<Seal, 'seq' | 'hash'>
+
 /** The newest seal, to be published: anyone who keeps it can tell later whether the books before it were touched. */
-export async function sealHead(sql: Sql): Promise<{ seq: bigint; hash: Buffer } | undefined> {
+export async function sealHead(sql: Sql): Promise<SealHead | undefined> {
   const last = await lastSeal(sql)
   return last && { seq: last.seq, hash: last.hash }
 }
@@ -175,14 +177,20 @@ export type SealBreak = {
 }
 
 /**
- * Recomputes the chain from its beginning. Undefined when all is as sealed, else the first row that differs. Postings that left
- * the database are read from their files in `archiveFolder`.
+ * Recomputes the chain from its beginning, or from a seal up to which it was verified. Undefined when all is as sealed, else
+ * the first row that differs. Postings that left the database are read from their files in `archiveFolder`.
  */
-export async function verifySeals(sql: Sql, archiveFolder?: string): Promise<SealBreak | undefined> {
+export async function verifySeals(
+  sql: Sql,
+  archiveFolder?: string,
+  verified?: SealHead,
+): Promise<SealBreak | undefined> {
   const progress = { seq: 0n }
   try {
     const archive = await openArchivedEntries(sql, archiveFolder)
-    const found = await verifyChain(sql, archive, progress)
+    const first = verified ? await readSeal(sql, verified) : beforeFirst
+    if (!first) return { seq: verified?.seq ?? 0n, what: 'seal changed' }
+    const found = await verifyChain(sql, first, archive, progress)
     if (!found) await archive.readRest()
     return found
   } catch (error) {
@@ -191,16 +199,24 @@ export async function verifySeals(sql: Sql, archiveFolder?: string): Promise<Sea
   }
 }
 
+type Previous = Pick<Seal, 'seq' | 'position' | 'transaction_ids' | 'hash'>
+
+const beforeFirst: Previous = { seq: 0n, position: 0n, transaction_ids: [], hash: zeroHash }
+
+async function readSeal(sql: Sql, { seq, hash }: SealHead): Promise<Seal | undefined> {
+  const { rows } = await sql.query<Seal>('select * from ledger_seal where seq = $1', [seq])
+  return rows.find((seal) => seal.hash.equals(hash) && sealHash(seal).equals(hash))
+}
+
 const sealsAtOnce = 16
 
 async function verifyChain(
   sql: Sql,
+  first: Previous,
   archive: ArchivedEntries,
   progress: { seq: bigint },
 ): Promise<SealBreak | undefined> {
-  let previous: Pick<Seal, 'seq' | 'position' | 'transaction_ids' | 'hash'> = {
-    ...{ seq: 0n, position: 0n, transaction_ids: [], hash: zeroHash },
-  }
+  let previous = first
   for (;;) {
     const { rows: seals } = await sql.query<Seal>(
       `select * from ledger_seal where seq > $1 order by seq limit ${sealsAtOnce}`,

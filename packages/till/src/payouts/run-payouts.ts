@@ -7,7 +7,6 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
-import { isRestoring } from '../store/restore.ts'
 import { moneyMayLeave as mayLeave } from '../transitions/decide-payout.ts'
 import { collectDue } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
@@ -18,7 +17,7 @@ import { postUsedNonces } from './post-used-nonces.ts'
 import type { PayoutPurpose } from './purposes.ts'
 import { sendSigned } from './send-signed.ts'
 import { signQueued } from './sign-queued.ts'
-import { payoutsStopped } from './stop-payouts.ts'
+import { readStops } from './stop-payouts.ts'
 import { watchPayouts } from './watch-payouts.ts'
 import type { WithdrawPolicy } from './withdraw-policy.ts'
 
@@ -101,8 +100,7 @@ export async function moneyMayLeave(
   { database, metrics }: Pick<PayoutDeps, 'database' | 'metrics'>,
   network: string,
 ): Promise<boolean> {
-  const stopped = await payoutsStopped(database, network)
-  const restoring = await isRestoring(database, network)
+  const { stopped, restoring } = await readStops(database, network)
   metrics.gauge('payouts_stopped', stopped || restoring ? 1 : 0, { network })
   return mayLeave({ stopped, restoring })
 }

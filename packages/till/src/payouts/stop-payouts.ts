@@ -24,12 +24,18 @@ export async function recordDifference(database: Database, difference: CustodyDi
   return rows[0]?.stopped === true ? 'stopped' : 'ok'
 }
 
-export async function payoutsStopped(sql: Sql, network: string): Promise<boolean> {
-  const { rowCount } = await sql.query(`select from custody_difference where network = $1 and stopped_at is not null`, [
-    network,
-  ])
-  return rowCount > 0
+/** Whether custody misses money, and whether the books are behind the chain: in one statement, for each round asks. */
+export async function readStops(sql: Sql, network: string): Promise<{ stopped: boolean; restoring: boolean }> {
+  const { rows } = await sql.query<{ stopped: boolean; restoring: boolean }>(
+    `select exists (select from custody_difference where network = $1 and stopped_at is not null) as stopped,
+       exists (select from restore_gap where network = $1 and reconciled_at is null) as restoring`,
+    [network],
+  )
+  return rows[0] ?? { stopped: true, restoring: true }
 }
+
+export const payoutsStopped = async (sql: Sql, network: string): Promise<boolean> =>
+  (await readStops(sql, network)).stopped
 
 /** Stops at once, whatever was seen before. */
 export async function stopPayouts(sql: Sql, network: string, differenceMicro: Micro, block: bigint): Promise<void> {

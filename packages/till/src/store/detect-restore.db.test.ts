@@ -56,6 +56,17 @@ test('the node role may read all that tells a restored server', async () => {
   expect(facts.walBytes).toBeGreaterThan(0n)
 })
 
+test('a managed server that refuses one of these functions tells the others', async () => {
+  const query = async (...given: Parameters<typeof db.database.query>) => {
+    if (String(given[0]).includes('pg_control_system')) throw new Error('permission denied')
+    return db.database.query(...given)
+  }
+  const facts = await readServer({ ...db.database, query: query as typeof db.database.query })
+  expect(facts.systemIdentifier).toBeNull()
+  expect(facts.timeline).toBeGreaterThan(0n)
+  expect(facts.walBytes).toBeGreaterThan(0n)
+})
+
 test('a position that another process of the same folder notes meanwhile is no restore', async () => {
   const other = async () => {
     await db.database.query(`select pg_logical_emit_message(true, 'test', 'moves the log on')`)
@@ -72,7 +83,7 @@ test('a position that another process of the same folder notes meanwhile is no r
     return result
   }) as typeof db.database.query
   expect(await detectRestore({ ...deps, database })).toBeUndefined()
-  expect(asked).toBeGreaterThan(3)
+  expect(asked).toBeGreaterThan(2)
 })
 
 test('the same server at a later time is no restore', async () => {
@@ -103,8 +114,8 @@ function afterPromotions(times: bigint, synchronous = true): DetectDeps['databas
     const later = (value: unknown) => (BigInt(`0x${value}`) + times).toString(16).padStart(8, '0')
     const changed = rows.map((row) => ({
       ...row,
-      ...(text.includes('pg_walfile_name') && 'value' in row ? { value: later(row['value']) } : {}),
-      ...('synchronous' in row ? { synchronous, timeline: later(row['timeline']) } : {}),
+      ...(text.includes('pg_walfile_name') ? { timeline: later(row['timeline']) } : {}),
+      ...('synchronous' in row ? { synchronous } : {}),
     }))
     return { rows: changed, rowCount }
   }

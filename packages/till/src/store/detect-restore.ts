@@ -51,11 +51,11 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
     await forgotten?.noted()
     await recordRestoreAgain(database)
   }
-  await database.query(
-    `update instance set system_identifier = coalesce($1, system_identifier), timeline = coalesce($2, timeline)
-     where ($1::text is not null and system_identifier is distinct from $1) or ($2::bigint is not null and timeline is distinct from $2)`,
-    [facts.systemIdentifier, facts.timeline],
-  )
+  if (isNews(facts.systemIdentifier, noted?.systemIdentifier) || isNews(facts.timeline, noted?.timeline))
+    await database.query(
+      'update instance set system_identifier = coalesce($1, system_identifier), timeline = coalesce($2, timeline)',
+      [facts.systemIdentifier, facts.timeline],
+    )
   await deps.acknowledged?.note(database, facts.timeline)
   if (deps.home !== undefined)
     await writeMarker(deps.home, { ...facts, databaseId, seenMs: deps.clock.nowMs() }).catch((error: unknown) =>
@@ -63,6 +63,8 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
     )
   return reason
 }
+
+const isNews = <T>(read: T | null, noted: T | null | undefined) => read !== null && read !== noted
 
 type Noted = Pick<ServerFacts, 'systemIdentifier' | 'timeline'>
 type Marker = ServerFacts & { databaseId: string; seenMs: number | undefined }
@@ -94,19 +96,29 @@ function difference(now: ServerFacts, noted: Noted | undefined, marker: Marker |
   return undefined
 }
 
-/** Each alone: managed servers refuse some of these functions. */
+const factsSql = {
+  systemIdentifier: '(select system_identifier::text from pg_control_system())',
+  timeline: timelineSql,
+  walBytes: `pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::text`,
+}
+
+type FactTexts = Record<keyof typeof factsSql, string | null>
+
+/** All in one statement, or each alone: managed servers refuse some of these functions. */
 export async function readServer(sql: Sql): Promise<ServerFacts> {
-  const ask = async (text: string): Promise<string | null> => {
-    try {
-      return (await sql.query<{ value: string | null }>(text)).rows[0]?.value ?? null
-    } catch {
-      return null
-    }
+  const ask = async (names: readonly string[]): Promise<Partial<FactTexts> | undefined> => {
+    const columns = names.map((name) => `${factsSql[name as keyof FactTexts]} as "${name}"`)
+    return sql.query<Partial<FactTexts>>(`select ${columns.join(', ')}`).then(
+      ({ rows }) => rows[0],
+      () => undefined,
+    )
   }
-  const timeline = await ask(`select ${timelineSql} as value`)
-  const walBytes = await ask(`select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::text as value`)
+  const names = Object.keys(factsSql)
+  const facts = (await ask(names)) ?? {}
+  if (Object.keys(facts).length === 0) for (const name of names) Object.assign(facts, await ask([name]))
+  const { systemIdentifier = null, timeline = null, walBytes = null } = facts
   return {
-    systemIdentifier: await ask('select system_identifier::text as value from pg_control_system()'),
+    systemIdentifier,
     timeline: timeline === null ? null : BigInt(`0x${timeline}`),
     walBytes: walBytes === null ? null : BigInt(walBytes),
   }

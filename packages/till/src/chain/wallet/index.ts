@@ -23,6 +23,7 @@ export {
   type WalletRecovery,
 } from './settlement-wallets.ts'
 export type { SignedTransaction, UnsignedTransaction } from './transaction-bytes.ts'
+export { unfinishedSql } from './transaction-store.ts'
 export { createWalletKey, type WalletKey } from './wallet-key.ts'
 export type { WalletHolder } from './wallet-lease.ts'
 export {

@@ -203,6 +203,9 @@ export async function unfinishedTransactions(
   }))
 }
 
+/** What no block has taken yet; a process that died may have sent it. */
+export const unfinishedSql = `exists (select from settlement_transaction where state in ('signed','broadcast'))`
+
 export async function walletsWithUnfinished(sql: Sql, network: string): Promise<Set<Address>> {
   const { rows } = await sql.query<{ wallet: Address }>(
     `select distinct wallet from settlement_transaction where network = $1 and state in ('signed','broadcast')`,
