@@ -3,8 +3,9 @@ import type { Database, Sql } from '../store/database.ts'
 /** Accounts of one call: all of them are compared in turn, however many there are. */
 const accountsMax = 300
 
-/** A round is under way, or something was posted. */
-export const balancesDueSql = '(select after_account > 0 from balance_check) or exists (select from ledger_unsealed)'
+/** A round is under way, something was posted, or it is long ago: a row may have been altered past the books. */
+export const balancesDueSql = `exists (select from ledger_unsealed) or exists (select from balance_check
+  where after_account > 0 or round_ended_at is null or round_ended_at < clock_timestamp() - interval '10 minutes')`
 
 /** Compares the next kept balances with what their entries come to. A round is over when the last account was compared. */
 export async function checkBalances(database: Database, nowMs: number): Promise<void> {
