@@ -15,7 +15,7 @@ const packages = {
   protocol: [],
 }
 
-/** Top to bottom. Folders that share a line see each other only through index.ts. Shops stand between faces and notifications. */
+/** Top to bottom. Folders that share a line see each other only through index.ts. Shops are between faces and notifications. */
 const folders = {
   node: [['compose'], ['config'], ['faces'], ['notifications'], ['shops'], ['http'], ['tlog'], ['outbound']],
   till: [

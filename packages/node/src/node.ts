@@ -114,6 +114,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const ports = await withTelemetry(config, openPorts(config, options), stops)
   const watch = options.watchLoop ? watchLoop({ ...ports, host: systemLoopHost() }) : undefined
   if (watch) stops.push(watch.stop)
+  const intercept = options.intercept ?? {}
   const chosen = chosenShops(config, options)
   const payees = payeesOf(config)
   const keys = await openWalletKeys(config, ports)
@@ -121,14 +122,13 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     payees,
     keys,
     onLost: () => options.onLost?.('the data folder is no longer held'),
-    intercept: options.intercept ?? {},
+    intercept,
     migrations: [logMigrations, ...new Set(chosen.flatMap(({ migrations }) => migrations))],
     ...(options.devnets === undefined ? {} : { devnets: options.devnets }),
   })
   const listener = await listenFor(config, options, ports.log)
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
-  const intercept = options.intercept ?? {}
   const composition = { ports, infrastructure, stops }
   const settlement = await openSettlement({ ...config, ...keys }, composition, intercept)
   const doesJobs = options.jobs !== false && !options.worker?.index
@@ -164,7 +164,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 }
 
 /** What a node is opened with, bottom up. */
-export type Opened = {
+type Opened = {
   config: Config
   options: NodeOptions
   watch: LoopWatch | undefined

@@ -37,7 +37,12 @@ export function nodeRoutes(deps: RouteDeps, callApp: HttpApp['handle']): readonl
       clock,
       facts: nodeFacts(config, payees),
       ...shops.flatMap(({ page }) => page ?? []).map((page) => ({ page }))[0],
-      ...(config.mode === 'demo' ? { demo: () => demoObject(config, infrastructure.devnets, shops) } : {}),
+      ...(config.mode === 'demo'
+        ? {
+            demo: () => demoObject(config, infrastructure.devnets, shops),
+            examples: Object.assign({}, ...shops.map((shop) => shop.examples ?? {})),
+          }
+        : {}),
     }),
     ...mcpRoutes({ ...all, mpp, handle: callApp, prompts: shops.flatMap((shop) => shop.prompts ?? []) }),
     ...opsRoutes({

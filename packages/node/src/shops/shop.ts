@@ -68,6 +68,8 @@ export type Shop = SalePart & {
   findPeer?(method: string, path: string): string | undefined
   /** Members of the index's `demo` object, in demo mode only; called when the index is asked for. */
   demo?(): Record<string, unknown>
+  /** In demo mode, what documents show in place of a word of an example, so that the example answers when it is sent. */
+  examples?: Readonly<Record<string, string>>
   /** Path of something cheap that a newcomer can buy to see how paying works. */
   firstPurchase?: string
   /** What a browser gets at `/`, where everybody else gets the index. One shop at most has it. */

@@ -39,7 +39,7 @@ const ownPurposes = [
   { purpose: withdrawalPurpose, minimumMicro: 1n },
 ]
 
-/** How money leaves custody, whoever it is owed to. */
+/** How money leaves custody, for any purpose. */
 export type Custody = Omit<PayoutDeps, 'purposes' | 'promised'>
 
 /**

@@ -20,7 +20,7 @@ import {
 import { nodeSite } from '../../http/node-site.ts'
 import { createRegistry } from '../../http/registry.ts'
 import { licenseText } from './license-text.ts'
-import { discoveryRoutes } from './routes.ts'
+import { type DiscoveryDeps, discoveryRoutes } from './routes.ts'
 
 const paid = { kind: 'paid', networks: ['eip155:8453', 'eip155:137'], payee: 'pay_to', revocable: false } as const
 const answer = async () => ({ answer: jsonAnswer({}) })
@@ -78,7 +78,7 @@ const site = nodeSite({
   contentLicense: 'LicenseRef-Assay-1.0',
 })
 
-function openApp(demo?: () => unknown): HttpApp {
+function openApp(given: Pick<DiscoveryDeps, 'demo' | 'examples'> = {}): HttpApp {
   const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
   const routes: RouteDeclaration[] = [...shop, ...errorRoutes]
   routes.push(
@@ -88,7 +88,7 @@ function openApp(demo?: () => unknown): HttpApp {
       networks: knownNetworks.slice(0, 2),
       keyring,
       clock: systemClock,
-      ...(demo ? { demo } : {}),
+      ...given,
     }),
   )
   return createHttpApp({
@@ -150,6 +150,13 @@ describe('OpenAPI', () => {
     expect(Object.keys(document.components.securitySchemes)).toEqual(['x402', 'erc8128'])
   })
 
+  test('examples of a demo node name what it has', async () => {
+    const real = '0xb200000000000000000000000000000000000002'
+    const { text } = await read(openApp({ examples: { [address]: real } }), '/openapi.json')
+    expect(JSON.parse(text).paths['/v1/report/{address}'].get.parameters[0].example).toBe(real)
+    expect(text).not.toContain(address)
+  })
+
   test('every reference in it resolves, every operation id is unique, and nothing hidden is shown', async () => {
     const { text } = await read(openApp(), '/openapi.json')
     const document = JSON.parse(text)
@@ -203,14 +210,7 @@ describe('documents', () => {
     expect(index.keys.algorithm).toBe('ed25519')
     expect(index.demo).toBeUndefined()
     expect(seen.headers.get('link')).toContain('rel="service-desc"')
-    const demo = JSON.parse(
-      (
-        await read(
-          openApp(() => ({ accounts: [] })),
-          '/',
-        )
-      ).text,
-    )
+    const demo = JSON.parse((await read(openApp({ demo: () => ({ accounts: [] }) }), '/')).text)
     expect(demo.demo).toEqual({ accounts: [] })
   })
 

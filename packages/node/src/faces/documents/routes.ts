@@ -19,7 +19,6 @@ import { nodeServices } from '../../http/node-services.ts'
 import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
 import { agentCard } from './agent-card.ts'
 import { apiCatalog } from './catalogs.ts'
-import { withDemoExamples } from './demo-examples.ts'
 import { iconSvg } from './icon.ts'
 import { licenseText } from './license-text.ts'
 import { manifestPages } from './manifest-pages.ts'
@@ -37,6 +36,8 @@ export type DiscoveryDeps = {
   facts?: NodeFacts
   /** The `demo` object of the index, in demo mode only. */
   demo?: () => unknown
+  /** What is shown in place of a word of an example, in demo mode only. */
+  examples?: Readonly<Record<string, string>>
   /** What a browser gets at `/`, where there is a console. */
   page?: () => Promise<{ body: string; headers: Record<string, string> }>
 }
@@ -48,8 +49,9 @@ const svg = ['image/svg+xml'] as const
 
 /** Documents derived from the registry, and from nothing else. */
 export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
-  const { site } = deps
-  const shown = (text: string) => withDemoExamples(text, deps.demo?.())
+  const { site, examples = {} } = deps
+  const shown = (text: string) =>
+    Object.entries(examples).reduce((all, [word, real]) => all.replaceAll(word, real), text)
   return [
     indexRoute(deps),
     documentRoute({

@@ -76,6 +76,7 @@ export function openSourcesShop(options: SourcesShopOptions): OpenShop {
       routes: sourceRoutes(deps),
       jobs,
       ...(sites ? { demo: () => ({ sources: sites.list.map(({ domain, url }) => ({ domain, url })) }) } : {}),
+      ...(sites?.list[0] ? { examples: { 'https://example.com/a': sites.list[0].url } } : {}),
       stop: async () => {
         stopping.abort(new Error('the shop closes'))
         await stop()

@@ -20,7 +20,7 @@ import type { ReaderDeps } from './read/read-token.ts'
 import { createVetter } from './read/vet-endpoints.ts'
 import { createAttester } from './report/attest.ts'
 import { reportRoute } from './report-route.ts'
-import { checkRoutes } from './routes.ts'
+import { checkRoutes, exampleAddress } from './routes.ts'
 import { parseSettings, type TokensSettings, tokensVariables } from './settings.ts'
 
 export const tokensShop = declareShop({
@@ -67,6 +67,7 @@ export function openTokensShop({ settings = parseSettings({}) }: { settings?: To
       readiness: synthetic ? [] : [{ name: 'token chain and clock', check: () => canRead(checker) }],
       prompts: [checkPrompt],
       demo: () => ({ tokens: demo }),
+      examples: { ...(demo[0] && { [exampleAddress]: demo[0].address }), '53500000': '1', '53600000': '1' },
       stop: async () => stopped.abort(new Error('the node stops')),
     }
   }

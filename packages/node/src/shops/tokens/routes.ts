@@ -22,7 +22,7 @@ export type TokenRouteDeps = {
   reportPriceMicro: Micro
 }
 
-const exampleAddress = '0xb200000000000000000000aaaaaaaaaaaaaaaaaa'
+export const exampleAddress = '0xb200000000000000000000aaaaaaaaaaaaaaaaaa'
 const batchMax = 100
 const readAtOnce = 8
 
