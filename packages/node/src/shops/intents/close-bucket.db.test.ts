@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { closeBuckets, graceMs } from './close-bucket.ts'
+import { bucketDueSql, closeBuckets, graceMs } from './close-bucket.ts'
 import { seedPast } from './demo/seed-past.ts'
 import { publishedEvent } from './event-schema.ts'
 import { type Counted, fixedClock, insertSearches, intentDeps } from './intents.fixture.ts'
@@ -35,6 +35,29 @@ test('a bucket is closed when it is over and the sales on their way have arrived
   expect(await closeBuckets(deps)).toBe(1)
   expect(await closeBuckets(deps)).toBe(0)
   expect(await buckets()).toHaveLength(2)
+})
+
+test.each([
+  ['fixed', { bucket_seconds: 60 }, 20_000],
+  ['planned', {}, 8 * hour],
+])('a bucket of %s width is due when it is closed', async (_, given, stepMs) => {
+  const clock = fixedClock(noon + 1)
+  const settings = parseIntentSettings(given, false)
+  const deps = { ...intentDeps(db.database, clock), settings }
+  const isDue = async () => {
+    const text = `select (${bucketDueSql(settings.fixedPlan?.bucketMs)})::text as due from (select $1::timestamptz) as asked`
+    return (await db.database.query<{ due: string }>(text, [new Date(clock.nowMs())])).rows[0]?.due === 'true'
+  }
+  const closed: boolean[] = []
+  for (let step = 0; step < 12; step += 1) {
+    clock.set(noon + 1 + step * stepMs)
+    const due = await isDue()
+    closed.push((await closeBuckets(deps)) > 0)
+    expect(due).toBe(closed.at(-1))
+    expect(await isDue()).toBe(false)
+  }
+  expect(closed).toContain(false)
+  expect(closed.filter((one) => one).length).toBeGreaterThan(2)
 })
 
 test('demand is published for a topic and those above it, bonds of clusters apart, and the day is charged', async () => {

@@ -21,6 +21,17 @@ import { bucketEvent, type Span, tickEvent } from './tick-event.ts'
 
 /** Sales are dated before they are committed: a bucket waits a moment for those that are on their way. */
 export const graceMs = 3_000
+const plannedMs = `(select bucket_ms from intent_plan where day = (ends_at at time zone 'UTC')::date)`
+
+/** Whether the bucket after the last one is over, by its fixed width or the plan of its day, and the newest event, which is announced. */
+export const bucketDueSql = (fixedMs?: number): string => {
+  const width = fixedMs ?? plannedMs
+  return `case when exists (select from (select ends_at from intent_bucket order by ends_at desc limit 1) last
+      where to_timestamp((floor(extract(epoch from ends_at) * 1000 / ${width}) + 1) * ${width} / 1000)
+        > $1 - interval '${graceMs} milliseconds')
+    then (select max(seq) from intent_event)::text else 'true' end`
+}
+
 /** Buckets closed in one run; the next run goes on. */
 const bucketsMax = 50
 

@@ -13,7 +13,7 @@ import {
 import { browserRoutes } from './browser-routes.ts'
 import { type Carrier, postgresCarrier } from './carrier.ts'
 import { createClassifier } from './classify.ts'
-import { closeBuckets, graceMs } from './close-bucket.ts'
+import { bucketDueSql, closeBuckets } from './close-bucket.ts'
 import { createClusterTable } from './clusters.ts'
 import { openPopulation } from './demo/population.ts'
 import { seedPast } from './demo/seed-past.ts'
@@ -71,11 +71,6 @@ export function createIntentDeps(context: ShopContext, options: IntentOptions): 
   }
 }
 
-/** Whether a bucket of fixed width is over, and the newest event, which is announced. */
-const bucketDueSql = (bucketMs: number) =>
-  `case when exists (select from intent_bucket where ends_at > $1 - interval '${bucketMs + graceMs} milliseconds')
-    then (select max(seq) from intent_event)::text else 'true' end`
-
 /** The stream of demand: made by one process at a time, read in all of them. */
 export async function openIntents(context: ShopContext, options: IntentOptions): Promise<OpenedIntents> {
   const deps = createIntentDeps(context, options)
@@ -119,7 +114,7 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
             await closeBuckets(deps, stopping.signal)
             await carrier.announce()
           },
-          ...(settings.fixedPlan ? { due: bucketDueSql(settings.fixedPlan.bucketMs) } : {}),
+          due: bucketDueSql(settings.fixedPlan?.bucketMs),
         },
         outageJob(context, 'stream', () => ({ down: unavailable() ? 1 : 0, of: 1 })),
         ...(reader ? [{ name: 'market.intents.peers', intervalMs: closeMs, work: () => readPeers(deps, reader) }] : []),
