@@ -24,7 +24,7 @@ import { useChannels } from './harness/use-channels.ts'
 const network = 'eip155:8453'
 const folder = mkdtempSync(join(tmpdir(), 'assay-channels-'))
 afterAll(() => rmSync(folder, { recursive: true }))
-const { shop, jobs, till, url, opened } = useChannels()
+const { shop, jobs, till, url, opened, channelRow, afterRecovery } = useChannels()
 const listFile = join(folder, 'list.txt')
 const list = (...accounts: PrivateKeyAccount[]) =>
   writeFileSync(listFile, [`0x${'99'.repeat(20)}`, ...accounts.map(({ address }) => address)].join('\n'))
@@ -50,15 +50,6 @@ const extraOf = (answer: Response) =>
     answer.headers.get('payment-response'),
   ).extra
 
-type Row = Record<'charged' | 'sequence' | 'claimed' | 'posted' | 'balance', bigint> & { state: string }
-async function channelRow({ address }: PrivateKeyAccount): Promise<Row> {
-  const { rows } = await till.db.owner.query<Row>(
-    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as posted, balance_micro as balance, state
-     from channel where payer = $1`,
-    [address.toLowerCase()],
-  )
-  return rows[0] as Row
-}
 const change = (account: PrivateKeyAccount, set: string) =>
   till.db.owner.query(`update channel set ${set} where payer = $1`, [account.address.toLowerCase()])
 const makeDue = (account: PrivateKeyAccount) => change(account, `unclaimed_since = now() - interval '1 day'`)
@@ -259,15 +250,7 @@ describe('deposits and refunds whose end is not known', () => {
     await till.base.control.releaseMining()
     expect((await refunding).status).toBe(200)
     expect(await spentOnChain(till, 'base', account.address)).toBe(price)
-    await expect
-      .poll(
-        async () => {
-          await jobs.run(['channels.recover'])
-          return channelRow(account)
-        },
-        { timeout: 10_000 },
-      )
-      .toMatchObject({ state: 'open', balance: price, claimed: price })
+    await afterRecovery(account).toMatchObject({ state: 'open', balance: price, claimed: price })
     expect((await payer.buyer.fetch(url('?n=after'))).status).toBe(200)
   })
 

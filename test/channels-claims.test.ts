@@ -12,23 +12,11 @@ import { decodeHeader, quote, send } from './harness/till-fixture.ts'
 import { useChannels } from './harness/use-channels.ts'
 
 const network = 'eip155:8453'
-const { shop, jobs, till, url, opened } = useChannels()
+const { shop, jobs, till, url, opened, channelRow, afterRecovery } = useChannels()
 beforeAll(() => jobs.run(['payments.reconcile']))
 
 const ledger = (account: { name: string }) => balanceOf(till.db.owner, account)
 
-type Row = Record<'charged' | 'sequence' | 'claimed' | 'posted' | 'lost' | 'balance' | 'signed', bigint> & {
-  signature: `0x${string}`
-}
-async function channelRow(account: PrivateKeyAccount): Promise<Row> {
-  const { rows } = await till.db.owner.query<Row>(
-    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as posted, lost_micro as lost,
-       balance_micro as balance, signed_micro as signed, '0x' || encode(signature, 'hex') as signature
-     from channel where payer = $1`,
-    [account.address.toLowerCase()],
-  )
-  return rows[0] as Row
-}
 const makeDue = (account: PrivateKeyAccount) =>
   till.db.owner.query(`update channel set unclaimed_since = now() - interval '1 day' where payer = $1`, [
     account.address.toLowerCase(),
@@ -104,15 +92,7 @@ test('a deposit whose process died is found by its key', async () => {
     `update channel_deposit set state = 'sending', sent_at = now() - interval '1 minute' where payer = $1`,
     [account.address.toLowerCase()],
   )
-  await expect
-    .poll(
-      async () => {
-        await jobs.run(['channels.recover'])
-        return channelRow(account)
-      },
-      { timeout: 10_000 },
-    )
-    .toMatchObject({ balance: 3_000_000n })
+  await afterRecovery(account).toMatchObject({ balance: 3_000_000n })
   const { rows } = await till.db.owner.query(`select state from channel_deposit where payer = $1`, [
     account.address.toLowerCase(),
   ])

@@ -89,17 +89,7 @@ async function expectSoundBooks(): Promise<void> {
   await until('rows, ledger and contracts agree', async () => {
     const books = await readCreatorBooks(till.db.database, network)
     const known = (await distributors()).filter(({ state }) => state !== 'wanted')
-    const states = await Promise.all(
-      known.map(async ({ contract: at }) => {
-        const contract = distributorAt(till.base, at)
-        return {
-          epoch: await contract.epoch(),
-          totalMicro: await contract.read<bigint>('total'),
-          claimedMicro: await contract.read<bigint>('claimedTotal'),
-          balanceMicro: await contract.balance(at),
-        }
-      }),
-    )
+    const states = await Promise.all(known.map(({ contract }) => distributorAt(till.base, contract).state()))
     return Object.keys(creatorDifferences(books, states)).length === 0
   })
   expect(await balanceDifferences(till.db.database)).toEqual([])

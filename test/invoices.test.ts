@@ -84,7 +84,7 @@ test('it is JSON, a page to print, and a PDF, for its buyer and for nobody else'
   expect(html.headers.get('content-type')).toContain('text/html')
   expect(html.headers.get('signature')).not.toBeNull()
   const page = await html.text()
-  expect(page).toContain('&#60;b&#62;Zoë &#38; Sons&#60;/b&#62;')
+  expect(page).toContain('&lt;b&gt;Zoë &amp; Sons&lt;/b&gt;')
   expect(page).not.toContain('<b>Zoë')
   expect(page).toContain(body.jws)
 

@@ -62,7 +62,7 @@ export async function dieAtWork(harness: JobHarness, path: WorkPath, plan?: Kill
   const calls = plan === undefined ? await crashing.seen() : []
   await crashing.stop()
   const diedAtMs = Date.now()
-  if (died) await goOn(harness, path, due)
+  if (died) await resumeWork(harness, path, due)
   else if (!(await due.done())) throw new Broken('lost', 'it was not done, and nobody died')
   const recoveryMs = Date.now() - diedAtMs
   // Whatever is still done after the end changes nothing.
@@ -75,7 +75,7 @@ export async function dieAtWork(harness: JobHarness, path: WorkPath, plan?: Kill
 
 const recovery = ['payments.recover', 'wallets.recover']
 
-async function goOn(harness: JobHarness, path: WorkPath, due: Due): Promise<void> {
+async function resumeWork(harness: JobHarness, path: WorkPath, due: Due): Promise<void> {
   if (due.ask) {
     const { ask } = due
     await until('an answer', () =>

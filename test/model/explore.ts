@@ -10,7 +10,7 @@ export type Explored = {
   states: number
   transitions: number
   /** States in which nothing happens by itself any more. */
-  rests: number
+  idleStates: number
   depth: number
   complete: boolean
   violation?: Found
@@ -21,12 +21,12 @@ const unpackedMax = 200_000
 
 /**
  * Breadth first through every state that the bound reaches. Each must keep what `checkAlways` says; following what happens
- * by itself must lead from each to a state of rest, which must keep what `checkWhenIdle` says.
+ * by itself must lead from each to an idle state, which must keep what `checkWhenIdle` says.
  */
 export function explore(bound: Bound, statesMax = Number.POSITIVE_INFINITY): Explored {
   const known = createStateSet()
   const hash = createHash()
-  const result: Explored = { states: 0, transitions: 0, rests: 0, depth: 0, complete: false }
+  const result: Explored = { states: 0, transitions: 0, idleStates: 0, depth: 0, complete: false }
   const start = initialWorld(bound)
   known.add(hash(start), -1)
   let level: (World | string)[] = [start]
@@ -58,16 +58,16 @@ export function explore(bound: Bound, statesMax = Number.POSITIVE_INFINITY): Exp
       }
       known.setFair(from, fair?.index ?? -1)
       if (fair) continue
-      result.rests += 1
+      result.idleStates += 1
       const wrong = violationOf(() => checkWhenIdle(bound, world))
-      if (typeof wrong === 'string') return stop(from, `at rest: ${wrong}`)
+      if (typeof wrong === 'string') return stop(from, `when idle: ${wrong}`)
     }
     firstOfLevel += level.length
     level = following
     if (known.size() > statesMax) return { ...result, states: known.size() }
   }
   const circle = known.firstOnCircle()
-  if (circle >= 0) return stop(circle, 'nothing that happens by itself leads to rest from here')
+  if (circle >= 0) return stop(circle, 'nothing that happens by itself leads to an idle state from here')
   return { ...result, states: known.size(), complete: true }
 }
 

@@ -15,7 +15,7 @@ for (const bound of chosen) {
   const startedMs = process.cpuUsage().user / 1_000
   const found = explore(bound, values.states === undefined ? undefined : wholeNumber('states', values.states, 1))
   const seconds = ((process.cpuUsage().user / 1_000 - startedMs) / 1_000).toFixed(1)
-  const extent = `${found.states} states, ${found.transitions} transitions, ${found.rests} at rest, depth ${found.depth}`
+  const extent = `${found.states} states, ${found.transitions} transitions, ${found.idleStates} idle, depth ${found.depth}`
   const end = found.violation ? 'VIOLATION' : found.complete ? 'holds' : 'stopped early'
   const megabytes = Math.round(process.memoryUsage().rss / 1e6)
   console.log(`${bound.name}: ${end}; ${extent}, ${seconds} s CPU, ${megabytes} MB`)

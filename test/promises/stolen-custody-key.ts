@@ -224,13 +224,8 @@ async function claimAll(scene: Scene, faults: Faults): Promise<void> {
 
 async function differences({ till, contract }: Scene): Promise<string[]> {
   const books = await readCreatorBooks(till.db.database, network)
-  const state = {
-    epoch: await contract.epoch(),
-    totalMicro: await contract.read<bigint>('total'),
-    claimedMicro: await contract.read<bigint>('claimedTotal'),
-    balanceMicro: await contract.balance(contract.contract),
-  }
-  return Object.entries(creatorDifferences(books, [state])).map(([what, micro]) => `${what} by ${micro}`)
+  const found = creatorDifferences(books, [await contract.state()])
+  return Object.entries(found).map(([what, micro]) => `${what} by ${micro}`)
 }
 
 /** A root that the node did not sign stops its payouts at once. */

@@ -32,7 +32,7 @@ export const addVerify: AddCommand = (program, context) => {
         'It needs no network and says what it did not check.',
     )
     .argument('<file>', 'the evidence file, or - for standard input')
-    .option('--rpc <url>', 'look the payment up on its chain, at this endpoint')
+    .option('--rpc <url>', 'JSON-RPC endpoint to look up the payment on its chain')
     .option('--online', 'compare with the keys the node publishes now, revocations since then included')
     .option('--url <origin>', 'the node whose published keys it is compared with; default: the one in the file')
     .option(

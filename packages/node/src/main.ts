@@ -43,7 +43,7 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
     })()
   }
   const channel = place === undefined ? undefined : joinPrimary(() => stop('the primary ended', 1))
-  // Registered before the start, so that an impatient Ctrl-C still stops the database in order. It reaches workers as well.
+  // Registered before the start, so that an early Ctrl-C still stops the database in order. It reaches workers as well.
   process.on('SIGINT', () => channel || stop('Ctrl-C', 0))
   process.on('SIGTERM', () => stop('SIGTERM', 0))
   process.on('SIGUSR2', () => void node?.replaceWorkers?.())

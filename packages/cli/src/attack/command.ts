@@ -16,7 +16,7 @@ export const addAttack: AddCommand = (program, context) => {
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')
-    .option('--rpc <url>', 'the chain, to see what was charged; that of a demo node is known')
+    .option('--rpc <url>', 'JSON-RPC endpoint to read what was charged; default: that of a demo node')
     .option(
       '--facilitator <url>',
       'the test facilitator through which the seller settles (assay-conformance facilitator)',

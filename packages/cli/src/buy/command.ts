@@ -35,7 +35,7 @@ export const addBuy: AddCommand = (program, context) => {
     .option('--network <name>', `where to pay: ${Object.keys(networkNames).join(', ')}`)
     .option('--scheme <method>', `use only this payment method: ${paymentMethods.join(', ')}`, asPaymentMethod)
     .option('--permit2', 'the wallet has approved Permit2: metered answers are paid by what was used')
-    .option('--deposit <usd>', 'what may be put into a payment channel at once; batch-settlement needs it')
+    .option('--deposit <usd>', 'maximum deposit into a payment channel at once; required for batch-settlement')
     .option('--calls <n>', 'how many such calls are expected; the advice depends on it', asCount)
     .option('--usdc <address>', 'USDC contract of a test chain; needs --network')
     .option('--token <address>', 'pay with this token of 6 decimals instead of USDC; needs --network')

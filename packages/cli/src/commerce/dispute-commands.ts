@@ -38,8 +38,8 @@ export const addPaymentDisputes: AddCommand = (program, context) => {
     .command('decide')
     .description('Refund a disputed payment in part or whole, or reject the dispute; the payer sees the reason')
     .argument('<dispute>', 'its id, or that of its payment')
-    .option('--refund <usd>', 'give this much back, or all')
-    .option('--reject', 'give nothing back')
+    .option('--refund <usd>', 'amount to refund, or `all`')
+    .option('--reject', 'refund nothing')
     .requiredOption('--reason <text>', 'shown to the payer and kept in the audit log')
     .option(...jsonOption)
     .action((id: string, options: DecideOptions) => {

@@ -44,7 +44,7 @@ export const addSubscription: AddCommand = (program, context) => {
     (await run()).change(context, 'subscriptions.resume', options),
   )
   signed('upgrade', 'Change standard to vip for the difference of the time left, from credit')
-    .option('--max-amount <usd>', 'maximum price; default: the price of now')
+    .option('--max-amount <usd>', 'maximum price; default: the current price')
     .option('--dry-run', 'show the price and change nothing')
     .option('-y, --yes', 'do not ask for confirmation')
     .action(async (options: SubscriptionOptions) => (await run()).upgrade(context, options))

@@ -26,7 +26,7 @@ export const addCorpus: AddCommand = (program, context) => {
       'Add domains, sitemaps, feeds, pages, files with a list of them, or WARC files to the corpus; the node reads them politely',
     )
     .argument('<what...>', 'a domain, an address, or a file (.warc, .warc.gz, or a list with one entry a line)')
-    .option('--as <kind>', 'take addresses as listing (sitemap or feed) or page; default: by their ending')
+    .option('--as <kind>', 'read the addresses as `listing` (sitemap or feed) or `page`; default: by file extension')
     .option('--pages <n>', 'pages to keep of each domain; default: by setting and score')
     .option('--max-domains <n>', 'stop after this many new domains')
     .option('--max-pages <n>', 'stop after this many pages of archives')

@@ -34,7 +34,7 @@ export const addLogMonitor: AddCommand = (program, context) => {
       collect,
       [],
     )
-    .option('--quorum <number>', 'how many of the witnesses must have cosigned lately (default: all)')
+    .option('--quorum <number>', 'how many of the witnesses must have cosigned recently (default: all)')
     .option('--witness-age <seconds>', 'how old a cosignature may be', '3600')
     .option('--compare <url>', 'mirror or monitor of the same log to compare with; may be repeated', collect, [])
     .option('--rpc <url>', 'JSON-RPC endpoint of Base: compare with the heads that were anchored on chain')

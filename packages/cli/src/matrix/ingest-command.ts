@@ -50,7 +50,7 @@ export const addIngest: AddCommand = (program, context) => {
     .requiredOption('--from <date>', 'first day', readDate)
     .option('--to <date>', 'last day (today)', readDate)
     .option('--source <id...>', 'only these sources (those that the node fetches by itself)')
-    .option('--again', 'also what is held or was lately found not to be published')
+    .option('--again', 'include files that are stored already or were recently not published')
     .option(...jsonOption)
     .addHelpText(
       'after',

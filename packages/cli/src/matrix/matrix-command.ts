@@ -23,7 +23,7 @@ export const addMatrix: AddCommand = (program, context) => {
     .option('--filter <conditions>', 'conditions such as days_to_cover>=2,kind=share')
     .option('--live', 'pay for the newest snapshot')
     .option('--vip', 'pay for the newest snapshot with its factors')
-    .option('--as-of <time>', 'what was known then: a date or an RFC 3339 time')
+    .option('--as-of <time>', 'use only data known at this time: a date or an RFC 3339 time')
     .option('--screen <id>', 'a saved screen or watchlist (assay screen)')
     .option('--method <name>', 'with --vip: an earlier method of the score')
     .option('--history <days>', 'with --vip and one --symbol: its last trading days, 1,260 at most', (text) =>

@@ -19,7 +19,7 @@ export const addScreen: AddCommand = (program, context) => {
   withSigner(screen.command('save'))
     .summary('Save a screen; the same name again replaces it')
     .argument('<name>', 'its name')
-    .option('--feed <feed>', 'the feed it is for; a watchlist may do without')
+    .option('--feed <feed>', 'feed; optional for a watchlist')
     .option('--sort <columns>', 'order by columns; - before one for descending')
     .option('--filter <conditions>', 'conditions such as days_to_cover>=2,kind=share')
     .option('--min-score <number>', 'only rows whose ranking value is at least this')

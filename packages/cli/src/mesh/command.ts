@@ -62,7 +62,7 @@ export const addMesh: AddCommand = (program, context) => {
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key', undefined)
-    .option('--report', 'publish how it went, signed by the wallet, for others to rank sellers by')
+    .option('--report', 'publish a signed rating of the seller')
     .option('--dry-run', 'show the seller and its price, sign and pay nothing')
     .option('-y, --yes', 'do not ask for confirmation; needs --max-amount')
     .option(...jsonOption)

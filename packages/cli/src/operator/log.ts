@@ -61,7 +61,7 @@ export const addLog: AddCommand = (program, context) => {
     })
   group
     .command('resume')
-    .description('Sign again after a restore although no witness or peer can be asked; a known fork stays stopped')
+    .description('Resume signing after a restore without asking a witness or peer; a known fork stays stopped')
     .requiredOption(...reasonOption)
     .option(...jsonOption)
     .action((options: { reason: string; json?: boolean }) =>

@@ -17,7 +17,7 @@ export const addNotifications: AddCommand = (program, context) => {
     )
   group
     .command('block')
-    .description('Send nothing more to a webhook or mail address, regardless of who asks')
+    .description('Stop all deliveries to a webhook or mail address, for every wallet')
     .argument('<target>', 'URL or mail address, as `status` shows it')
     .requiredOption(...reasonOption)
     .option(...jsonOption)
@@ -27,7 +27,7 @@ export const addNotifications: AddCommand = (program, context) => {
     )
   group
     .command('retry')
-    .description('Send again what was given up, to endpoints that are not paused')
+    .description('Retry failed deliveries, except to paused endpoints')
     .argument('[endpoint]', 'id of one endpoint. Default: all')
     .requiredOption(...reasonOption)
     .option(...jsonOption)

@@ -135,7 +135,7 @@ const addTrades: AddCommand = (options, context) => {
     .argument('<position>', 'such as opt_…')
     .option('-q, --quantity <n>', 'number of contracts; default: all that the vault wrote, with --limit all')
     .option('--limit <usd>', 'sell to orders of the book that pay this or more a contract')
-    .option('--rest', 'with --limit: leave what finds no taker in the book')
+    .option('--rest', 'with --limit: leave unfilled contracts in the order book')
     .option('--dry-run', 'show the bid of the vault and sign nothing')
     .option(...nodeOption)
     .option('--demo', 'sign with the buyer wallet of a demo node on this machine')

@@ -20,7 +20,7 @@ export const addWallet: AddCommand = (program, context) => {
     .option('--demo', 'use the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet')
     .option('--key-env <name>', 'environment variable with that key')
-    .option('--rpc <url...>', 'chains to read the USDC balance from; those of a demo node are known')
+    .option('--rpc <url...>', 'JSON-RPC endpoints to read the USDC balance; default: those of a demo node')
     .option(...jsonOption)
     .action(async (address: string | undefined, options: ShowWalletOptions) =>
       (await import('./show-wallet.ts')).showWallet(context, address, options),

@@ -75,7 +75,7 @@ const ignoresHangUps: Mistake = (sell) => {
 }
 
 /** Asks a buyer for money when the settlement of the first request took long. */
-const impatient: Mistake = (sell) => {
+const refuseAfterSlowSettlement: Mistake = (sell) => {
   const known = new Set<string | undefined>()
   return async (asked) => {
     const isFirst = !known.has(payerOf(asked))
@@ -95,7 +95,7 @@ export const failureMistakes: Record<string, Mistake> = {
   clean: failsNewBuyers,
   'accept-then-timeout': asksAgain('hangs_after'),
   '5xx-after-settle': asksAgain('fails_after'),
-  'slow-answer': impatient,
+  'slow-answer': refuseAfterSlowSettlement,
   'declared-safe': asksAgain('refuses_after_sending'),
   'false-success': afterFault('claims_to_have_sent', () => freeAnswer),
   'foreign-transaction': afterFault('claims_foreign_transaction', () => freeAnswer),

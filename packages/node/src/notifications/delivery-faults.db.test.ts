@@ -217,7 +217,7 @@ test('a feed lists an event once, escapes what it says, and answers while webhoo
   )
   const feed = String(body)
   expect(feed.match(/<item>/g)).toHaveLength(1)
-  expect(feed).toContain('<title>&#60;script&#62;&#38;&#34;]]&#62;&#60;/item&#62;</title>')
+  expect(feed).toContain('<title>&lt;script&gt;&amp;&quot;]]&gt;&lt;/item&gt;</title>')
   expect(held).toHaveLength(1)
   fail(held)
   await running

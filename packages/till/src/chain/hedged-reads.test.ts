@@ -94,7 +94,7 @@ test('an agreed answer takes two operators, not three calls', async () => {
   expect(asked().reduce((sum, count) => sum + count)).toBe(2)
 })
 
-test('an endpoint that is well again gets its turn after its pause', async () => {
+test('an endpoint that recovered is asked again after its pause', async () => {
   let nowMs = 0
   // No third opinion, however busy the machine is.
   const clock = { ...systemClock, monotonicMs: () => nowMs, sleep: () => new Promise<void>(() => {}) }

@@ -46,14 +46,14 @@ const remote = (overrides: Partial<HttpFacilitatorOptions> = {}) =>
     ...overrides,
   })
 /** For answers that never come, or never end. */
-const hurried = { settleTimeoutMs: 400, timeoutMs: 400 }
-const limitsFor = (reason: unknown) => (reason === 'timeout' ? hurried : {})
+const shortTimeouts = { settleTimeoutMs: 400, timeoutMs: 400 }
+const limitsFor = (reason: unknown) => (reason === 'timeout' ? shortTimeouts : {})
 
 it('gives up a silent facilitator in time, also when memory is collected meanwhile', async () => {
   setFlagsFromString('--expose_gc')
   const collect = runInNewContext('gc') as () => void
   server.play(silence)
-  const verdict = remote(hurried).verify(payment, alive())
+  const verdict = remote(shortTimeouts).verify(payment, alive())
   await expect.poll(() => server.calls.length).toBe(1)
   collect()
   expect(await verdict).toMatchObject({ status: 'could_not_check', reason: 'timeout' })

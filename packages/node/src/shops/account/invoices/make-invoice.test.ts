@@ -30,6 +30,6 @@ test('the settings say who sells; wrong ones stop the start', () => {
 })
 
 test('what a buyer gives about itself is shown and never run', () => {
-  expect(escapeMarkup(`<script>"&'`)).toBe('&#60;script&#62;&#34;&#38;&#39;')
+  expect(escapeMarkup(`<script>"&'`)).toBe('&lt;script&gt;&quot;&amp;&#39;')
   expect(latin('Zoë 株式会社\nA')).toBe('Zoë ????\nA')
 })

@@ -68,6 +68,14 @@ export function distributorAt(devnet: Devnet, contract: Address) {
     return (await reader.waitForTransactionReceipt({ hash })).gasUsed
   }
   const epoch = async () => BigInt(await read<bigint>('epoch'))
+  const balance = (of: Address) => usdcBalance(devnet, of)
+  /** What the books are compared with. */
+  const state = async () => ({
+    epoch: await epoch(),
+    totalMicro: await read<bigint>('total'),
+    claimedMicro: await read<bigint>('claimedTotal'),
+    balanceMicro: await balance(contract),
+  })
   const treeFor = (leaves: readonly PayoutLeaf[], at: bigint) =>
     payoutTree({ chainId: devnet.chainId, contract, epoch: at }, leaves)
   const sign = (nonce: Uint8Array, value: bigint) =>
@@ -121,7 +129,8 @@ export function distributorAt(devnet: Devnet, contract: Address) {
     move,
     pass,
     claim,
-    balance: (of: Address) => usdcBalance(devnet, of),
+    balance,
+    state,
   }
 }
 
