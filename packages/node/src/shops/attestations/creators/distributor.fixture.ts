@@ -108,30 +108,18 @@ export function distributorAt(devnet: Devnet, contract: Address) {
   }
   const claim = (tree: PayoutTree, at: bigint, leaf: PayoutLeaf, from?: Hex) =>
     send('claimMany', [leaf.account, leaf.wallet, [claimOf(tree, at, leaf)]], from)
-  const block = async (blocked: Address) => {
-    const issuer = privateKeyToAccount(demoIssuer(devnet.chainId).privateKey)
-    await devnet.control.fund(issuer.address.toLowerCase() as Address, { microUsdc: 0n })
-    const data = encodeFunctionData({ abi: usdcAbi, functionName: 'blacklist', args: [blocked] })
-    await wallet.sendTransaction({ account: issuer, to: devnet.usdc, data, gas: 200_000n })
-  }
   return {
-    devnet,
-    block,
-    network,
-    contract,
-    read,
-    send,
-    epoch,
-    treeFor,
-    sign,
-    given,
-    advance,
-    move,
-    pass,
-    claim,
-    balance,
-    state,
+    ...{ devnet, network, contract, read, send, epoch, treeFor, sign, given, advance, move, pass, claim, balance, state },
+    block: (blocked: Address) => blockWallet(devnet, blocked),
   }
+}
+
+/** The issuer of the dollar refuses transfers to this wallet from now on. */
+async function blockWallet(devnet: Devnet, blocked: Address): Promise<void> {
+  const issuer = privateKeyToAccount(demoIssuer(devnet.chainId).privateKey)
+  await devnet.control.fund(issuer.address.toLowerCase() as Address, { microUsdc: 0n })
+  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'blacklist', args: [blocked] })
+  await clients(devnet).wallet.sendTransaction({ account: issuer, to: devnet.usdc, data, gas: 200_000n })
 }
 
 export type OpenDistributor = ReturnType<typeof distributorAt>
