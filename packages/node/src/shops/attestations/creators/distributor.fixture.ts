@@ -109,7 +109,23 @@ export function distributorAt(devnet: Devnet, contract: Address) {
   const claim = (tree: PayoutTree, at: bigint, leaf: PayoutLeaf, from?: Hex) =>
     send('claimMany', [leaf.account, leaf.wallet, [claimOf(tree, at, leaf)]], from)
   return {
-    ...{ devnet, network, contract, read, send, epoch, treeFor, sign, given, advance, move, pass, claim, balance, state },
+    ...{
+      devnet,
+      network,
+      contract,
+      read,
+      send,
+      epoch,
+      treeFor,
+      sign,
+      given,
+      advance,
+      move,
+      pass,
+      claim,
+      balance,
+      state,
+    },
     block: (blocked: Address) => blockWallet(devnet, blocked),
   }
 }
