@@ -45,11 +45,7 @@ export async function openDistributor(devnet: Devnet) {
 /** A contract with everything its callers could do to it. */
 export function distributorAt(devnet: Devnet, contract: Address) {
   const { wallet, reader, tester } = clients(devnet)
-  const network = {
-    chainId: devnet.chainId,
-    caip2: `eip155:${devnet.chainId}`,
-    usdc: { address: devnet.usdc, name: 'USD Coin', version: '2' },
-  } as never
+  const network = networkOf(devnet)
   const read = <T>(functionName: string, args: unknown[] = []) =>
     reader.readContract({ address: contract, abi: distributorAbi, functionName, args }) as Promise<T>
   /** Simulated first: a call that reverts throws here, with its reason. */
@@ -129,6 +125,9 @@ export function distributorAt(devnet: Devnet, contract: Address) {
     block: (blocked: Address) => blockWallet(devnet, blocked),
   }
 }
+
+const networkOf = ({ chainId, usdc: address }: Devnet) =>
+  ({ chainId, caip2: `eip155:${chainId}`, usdc: { address, name: 'USD Coin', version: '2' } }) as never
 
 /** The issuer of the dollar refuses transfers to this wallet from now on. */
 async function blockWallet(devnet: Devnet, blocked: Address): Promise<void> {
