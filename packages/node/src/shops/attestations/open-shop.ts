@@ -1,5 +1,6 @@
-import { type Address, zeroAddress } from '@assay/protocol/address'
+import { type Address, checksumAddress, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { demoAccount } from '@assay/till/devnet/accounts'
 import { royaltyBps } from '../../http/index.ts'
 import { notifications } from '../../notifications/index.ts'
 import {
@@ -21,6 +22,7 @@ import { keepTerms } from './attest/keep-terms.ts'
 import { markOwn } from './attest/mark-own.ts'
 import { openPageThreads } from './attest/page-threads-adapter.ts'
 import { attestRoutes } from './attest/routes.ts'
+import { exampleWallet } from './attest/schemas.ts'
 import { shares } from './attest/shares-sql.ts'
 import { createSnapshots } from './attest/snapshots.ts'
 import { pruneSnapshots } from './attest/store-snapshots.ts'
@@ -108,6 +110,8 @@ async function openAttestations(
   return {
     stop: threads.stop,
     prompts: [citePrompt],
+    // Whoever sends an example buys with the buyer's wallet.
+    examples: { [exampleWallet]: checksumAddress(demoAccount('buyer').address) },
     routes: [
       ...attestRoutes(attest),
       ...creatorRoutes({

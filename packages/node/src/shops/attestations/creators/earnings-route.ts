@@ -2,13 +2,13 @@ import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
+import { exampleWallet } from '../attest/schemas.ts'
 import { earningKeys, readEarnings } from './read-earnings.ts'
 
 const params = z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') })
 const limitMax = 1_000
 const day = z.iso.date()
 const dayMs = 86_400_000
-const exampleWallet = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
 
 const output = z.object({
   data: z.array(

@@ -6,6 +6,7 @@ import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
 import { domainInput, walletInput } from '../../sources/index.ts'
+import { exampleWallet } from '../attest/schemas.ts'
 import { type AskMoveDeps, askMove } from './ask-move.ts'
 import { type DescribeCreatorDeps, describeCreator } from './describe-creator.ts'
 import { describeEpoch } from './describe-epoch.ts'
@@ -14,7 +15,6 @@ import { earningsRoute } from './earnings-route.ts'
 export type CreatorRouteDeps = DescribeCreatorDeps & AskMoveDeps & { proofs: ProofDeps; clock: Clock }
 
 const params = z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') })
-const exampleWallet = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
 const move = z.looseObject({
   network: z.string(),
   distributor: z.string(),
