@@ -176,7 +176,7 @@ test('every example of OpenAPI is accepted, and answers where it needs nothing o
       status = await ask()
       return fits(status)
     }
-    await until('it is answered', answered, { withinMs: 6_000 }).catch(() => {})
+    await until('it is answered', answered, { withinMs: 20_000 }).catch(() => {})
     if (!fits(status)) surprising.push(`${operation.operationId}: ${status} for ${method} ${url}`)
   }
   expect(surprising).toEqual([])
