@@ -14,7 +14,7 @@ import { createExposure, type Exposure } from '../gate/exposure.ts'
 import { createFinishSales, type FinishSales } from '../gate/finish-sale.ts'
 import { createGate } from '../gate/gate.ts'
 import { defaultGateLimits, type GateLimits } from '../gate/gate-deps.ts'
-import { createLosses, defaultLossLimits } from '../gate/losses.ts'
+import { createLosses, lossLimitsOf } from '../gate/losses.ts'
 import type { Owner } from '../gate/owner.ts'
 import { type OwnAddresses, recordOwnAddresses } from '../recovery/own-addresses.ts'
 import type { ChannelPolicy, Channels } from '../schemes/batch-settlement/index.ts'
@@ -123,7 +123,7 @@ export async function openGate(
     claims: createClaims(database, owner, clock),
     ...work,
     isOurs: own.isOurs,
-    losses: createLosses(database, clock, defaultLossLimits),
+    losses: createLosses(database, clock, lossLimitsOf(assets)),
     ...{ owner, screening, entitlements, limits },
     salesPaused: async () => (await pauses.read()).get('sales').paused || ((await settings.refusesSales?.()) ?? false),
     termsOf,
