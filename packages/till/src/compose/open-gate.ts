@@ -57,7 +57,8 @@ export type GateSettings = {
   schemes?: readonly Scheme[]
   /** False where the Payment authentication scheme is not offered. */
   mpp?: boolean
-  limits?: GateLimits
+  /** How long a request waits for its settlement. */
+  settleMs?: number
   /** Limits that differ from the usual ones. Absent: nothing new is sold through payment channels. */
   channels?: Partial<ChannelPolicy> | undefined
   /** True while nothing is sold, beside the pause of sales. */
@@ -73,7 +74,7 @@ export async function openGate(
 ): Promise<OpenedGate> {
   const { ports, infrastructure } = composition
   const { clock, ids, log, metrics } = ports
-  const limits = settings.limits ?? defaultGateLimits
+  const limits = { ...defaultGateLimits, settleMs: settings.settleMs ?? defaultGateLimits.settleMs }
   const { assets, chains } = infrastructure
   const { database } = infrastructure.store
   const { jws, parts, payees } = settings

@@ -3,7 +3,7 @@ import type { AnswerContent, GateOutcome, PreparedAnswer } from '../contract/pai
 import type { SchemeReasons } from '../contract/scheme.ts'
 import { post } from '../ledger/index.ts'
 import { decideFinish, decideSettlement } from '../transitions/decide-settlement.ts'
-import { decideOtherUse } from '../transitions/other-use.ts'
+import { reasonOfOtherUse } from '../transitions/other-use.ts'
 import type { OtherUse, SettlementResult } from '../transitions/settlement-result.ts'
 import { creditPayment } from './credit-payment.ts'
 import { releasedAnswer, returnStoredAnswer, withStatusLink } from './earlier-payment.ts'
@@ -52,7 +52,7 @@ export async function afterSettlement(
 async function readOtherUse(deps: GateDeps, { scheme, chain, payment }: Purchase, use: OtherUse) {
   // Finality that cannot be read is finality not reached.
   const final = await isFinal(chain, use).catch(() => false)
-  return { final, ...decideOtherUse(scheme.words, deps.isOurs, payment.network, use) }
+  return { final, ...reasonOfOtherUse(scheme.words, deps.isOurs, payment.network, use) }
 }
 
 type Ended = Extract<ReturnType<typeof decideSettlement>, { do: 'end' }>

@@ -7,7 +7,7 @@ type IsOurs = (network: string, address: `0x${string}`) => boolean
 export const paidOtherwise = 'paid_otherwise'
 
 /** Why a claim failed whose payment key was used for something else, in a final block. */
-export function decideOtherUse(
+export function reasonOfOtherUse(
   words: { canceled: { reason: string }; paidToOthers: { reason: string } },
   isOurs: IsOurs,
   network: string,
