@@ -139,7 +139,7 @@ export async function answerSpentPayment(
   const use = await scheme.evidence.useOf(chain, claim, keySearchStart(headBlock))
   const transfer = use.status === 'transfer' ? use.transfer : undefined
   const place = use.status === 'canceled' ? use : transfer
-  const { reason } = reasonOfOtherUse(scheme.words, deps.isOurs, network, { transfer })
+  const { reason } = reasonOfOtherUse(scheme.reasons, deps.isOurs, network, { transfer })
   const broughtMoney = transfer !== undefined && reason === paidOtherwise
   const decision = decideSpentKey({
     use: use.status,
@@ -154,9 +154,9 @@ export async function answerSpentPayment(
     case 'used_long_ago':
       return usedLongAgo(deps, purchase, claim, followed)
     case 'pay_again':
-      return refuse402(deps, call, { code: 'payment_failed', reason, detail: scheme.words.usedUp, payer, network })
+      return refuse402(deps, call, { code: 'payment_failed', reason, detail: scheme.reasons.usedUp, payer, network })
     case 'dust':
-      return refuse(scheme.words.reused, { detail: scheme.words.usedForDust })
+      return refuse(scheme.reasons.reused, { detail: scheme.reasons.usedForDust })
     case 'credited':
       return refuse('payment_credited', {
         detail: 'The amount is added to your credit once the transfer is final.',
@@ -180,7 +180,7 @@ async function usedLongAgo(
   const rows = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
   if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
   if (!isRecorded) return refuse('settlement_unknown', { retryAfterSeconds: 10, ...followed })
-  const { usedBefore: reason, usedUp: detail } = scheme.words
+  const { usedBefore: reason, usedUp: detail } = scheme.reasons
   return refuse402(deps, call, { code: 'payment_failed', reason, detail, payer, network })
 }
 

@@ -15,7 +15,7 @@ export async function passEntitledScheme(
   call: PaidCall,
   envelope: PaymentEnvelope,
 ): Promise<GateOutcome> {
-  if (!scheme.takes(envelope.network))
+  if (!scheme.supports(envelope.network))
     return refuse402(deps, call, {
       ...{ code: 'payment_invalid', reason: 'unsupported_scheme', payer: '', network: '' },
       detail: `Scheme ${scheme.name} is not taken on this network.`,

@@ -188,7 +188,7 @@ async function answerIfSubmitted(deps: GateDeps, presented: Presented, refusal: 
       const use = found.status === 'transfer' ? found.transfer : found
       // Until then a reorganisation could free the key, and the money would move after all.
       if (!(await isFinal(chain, use))) return notKnownYet()
-      return reachedUs ? refuse(scheme.words.reused, { detail: scheme.words.usedForDust }) : refusal
+      return reachedUs ? refuse(scheme.reasons.reused, { detail: scheme.reasons.usedForDust }) : refusal
     }
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error

@@ -126,7 +126,7 @@ async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promis
     verdict.status === 'used_otherwise'
       ? {
           final: await isFinal(chain, verdict.use),
-          ...reasonOfOtherUse(scheme.words, deps.isOurs, payment.network, verdict.use),
+          ...reasonOfOtherUse(scheme.reasons, deps.isOurs, payment.network, verdict.use),
         }
       : undefined
   const decision = decideUnknown(verdict, other)
@@ -157,7 +157,7 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
     payment,
     { usedAndRecorded, rows },
     (address) => deps.isOurs(network, address),
-    deps.schemes.of(payment).words.paidToOthers,
+    deps.schemes.of(payment).reasons.paidToOthers,
   )
   if (decision.do === 'finish')
     await finishOrCredit(deps, chain, payment, { ...decision.row, status: 'confirmed', gasGwei: 0n })

@@ -65,10 +65,10 @@ export function createChannels(options: ChannelsOptions) {
   const job = (name: string, intervalMs: number, work: () => Promise<unknown>) => ({ name, intervalMs, work })
   const scheme: EntitledScheme = {
     name: channelScheme,
-    takes: (network) => chains.has(network),
+    supports: (network) => chains.has(network),
     isOffered: (route, { network, amountMicro }) =>
       offering.authorizersOn(network.caip2).length > 0 && sellsByChannel(route, amountMicro),
-    offer: (terms) => channelRequirements(offering, terms),
+    requirements: (terms) => channelRequirements(offering, terms),
     pass: (call, envelope, sales) => passChannel(deps, call, envelope, sales),
   }
   return {
