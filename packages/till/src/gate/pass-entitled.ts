@@ -102,7 +102,7 @@ async function prepareForCaller(call: PaidCall, account: Address, callId: string
 
 /** A hold that sets something aside finds a call of the same name; a promise has not looked for one yet. */
 async function earlierInstead({ call, port, hold }: HeldSale, error: unknown): Promise<NotHeld> {
-  const earlier = hold.chargeAfterPrepare && hold.named ? await port.describe?.(call) : undefined
+  const earlier = hold.chargeAfterPrepare && hold.hasKey ? await port.describe?.(call) : undefined
   if (earlier === undefined) throw error
   return earlier as NotHeld
 }
