@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { createChain, createRpc, type Network } from '../packages/till/src/chain/index.ts'
+import { knownNetworks } from '../packages/till/src/chain/network.ts'
 import { createExposure } from '../packages/till/src/gate/exposure.ts'
-import { createLosses, defaultLossLimits } from '../packages/till/src/gate/losses.ts'
+import { createLosses, lossLimitsOf } from '../packages/till/src/gate/losses.ts'
 import type { Clock } from '../packages/till/src/kernel/clock.ts'
 import type { Database, Sql } from '../packages/till/src/store/database.ts'
 
@@ -45,7 +46,7 @@ test('a clock that is set back does not freeze the limits of loss', async () => 
   const payer = `0x${'11'.repeat(20)}` as const
   let rows: { scope: string; key: string }[] = []
   const database = { query: async () => ({ rows, rowCount: rows.length }) } as unknown as Database
-  const losses = createLosses(database, time.clock, defaultLossLimits)
+  const losses = createLosses(database, time.clock, lossLimitsOf(knownNetworks))
   expect(await losses.allows(payer, 'eip155:8453', 'route')).toBe(true)
   time.setBack()
   time.pass(6_000)

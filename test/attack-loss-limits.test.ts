@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createLosses, defaultLossLimits } from '../packages/till/src/gate/losses.ts'
+import { knownNetworks } from '../packages/till/src/chain/network.ts'
+import { createLosses, lossLimitsOf } from '../packages/till/src/gate/losses.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { openTestDatabase } from '../packages/till/src/store/testing.ts'
 
@@ -10,7 +11,7 @@ const failedOnPolygonGwei = 60_000n * 30n
 test('a few dozen cheap failures on one chain close a route to nobody on either', async () => {
   const db = await openTestDatabase()
   try {
-    const losses = createLosses(db.database, systemClock, defaultLossLimits)
+    const losses = createLosses(db.database, systemClock, lossLimitsOf(knownNetworks))
     for (let i = 0; i < 40; i += 1) await losses.record(wallet(i % 4), 'eip155:137', 'report', failedOnPolygonGwei)
     expect(await losses.allows(wallet(9), 'eip155:8453', 'report')).toBe(true)
     expect(await losses.allows(wallet(9), 'eip155:137', 'report')).toBe(true)

@@ -3,8 +3,8 @@ import { reachOfGap } from '../../packages/till/src/store/restore.ts'
 import { claimKey, decideClaim, fitsBalance, mayReclaim } from '../../packages/till/src/transitions/decide-claim.ts'
 import { reorgLossAccount } from '../../packages/till/src/transitions/decide-finality.ts'
 import { isInGap } from '../../packages/till/src/transitions/explain-transfer.ts'
-import { answeredStates, isOpen, type PaymentState } from '../../packages/till/src/transitions/payment-state.ts'
-import { heldChange, mayMove, moves, type StateChange } from '../../packages/till/src/transitions/state-changes.ts'
+import { isOpen, lostAnswerStates, type PaymentState } from '../../packages/till/src/transitions/payment-state.ts'
+import { inFlightChange, mayMove, moves, type StateChange } from '../../packages/till/src/transitions/state-changes.ts'
 import { authorizationOf } from './abstract-chain.ts'
 import {
   type Authorization,
@@ -53,7 +53,7 @@ function apply(
   const was = row.state
   row.state = move.to
   if (move.final) row.final = true
-  count(store, row, heldChange(was, move.to))
+  count(store, row, inFlightChange(was, move.to))
   return was
 }
 
@@ -90,7 +90,7 @@ export function claim(bound: Bound, store: Store, handler: Handler, ignoreUndeli
           row.payer === payer &&
           row.request === request &&
           !row.delivered &&
-          answeredStates.includes(row.state) &&
+          lostAnswerStates.includes(row.state) &&
           (row.clientGone || row.owner !== handler.owner),
       )
   const isNew = !undelivered && !rowStoredAs(store, stored)

@@ -18,7 +18,7 @@ import {
   explainClaimed,
   explainUnclaimed,
 } from '../../packages/till/src/transitions/explain-transfer.ts'
-import { decideOtherUse } from '../../packages/till/src/transitions/other-use.ts'
+import { reasonOfOtherUse } from '../../packages/till/src/transitions/other-use.ts'
 import { isUnsold, paidStates } from '../../packages/till/src/transitions/payment-state.ts'
 import { hasExpired, resolveUnknown, type UnknownFacts } from '../../packages/till/src/transitions/resolve-unknown.ts'
 import { moves } from '../../packages/till/src/transitions/state-changes.ts'
@@ -134,7 +134,7 @@ function resolve(bound: Bound, world: World, row: Row, found: boolean): Write | 
   if (!found && facts.byKey === undefined) return undefined
   const other =
     verdict.status === 'used_otherwise'
-      ? { final: isFinal(world, verdict.use), ...decideOtherUse(reasons, isOursOn, 'n', verdict.use) }
+      ? { final: isFinal(world, verdict.use), ...reasonOfOtherUse(reasons, isOursOn, 'n', verdict.use) }
       : undefined
   const decision = decideUnknown(verdict, other)
   if (decision.do === 'finish') return finishing(bound, world, row, seenIn(decision.evidence))

@@ -9,7 +9,7 @@ import {
 import { admitSale, isExposed } from '../../packages/till/src/transitions/decide-exposure.ts'
 import { decideFinish, decideSettlement } from '../../packages/till/src/transitions/decide-settlement.ts'
 import { decideSpentKey } from '../../packages/till/src/transitions/decide-spent-key.ts'
-import { broughtMoney, decideOtherUse } from '../../packages/till/src/transitions/other-use.ts'
+import { broughtMoney, reasonOfOtherUse } from '../../packages/till/src/transitions/other-use.ts'
 import {
   decideNoAnswer,
   decideRefusal,
@@ -268,7 +268,7 @@ export function decideStep(bound: Bound, world: World, handler: Handler, lastRea
   handler.checkedHead = headOf(world)
   const other =
     result.status === 'used_otherwise'
-      ? { final: isFinal(world, result.use), ...decideOtherUse(reasons, isOursOn, 'n', result.use) }
+      ? { final: isFinal(world, result.use), ...reasonOfOtherUse(reasons, isOursOn, 'n', result.use) }
       : undefined
   const decision = decideSettlement(result, other)
   if (decision.do === 'end' && decision.answer === 'pay_again') checkProvable(world, handler)

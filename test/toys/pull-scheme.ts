@@ -62,8 +62,8 @@ export function createPullScheme(request: Request, collect: (data: Hex) => Promi
     id: 'pull',
     name: 'pull',
     chargesLess: true,
-    takes: (network) => network === 'eip155:8453',
-    offer: ({ network, asset, payTo, amountMicro, maxTimeoutSeconds }) => ({
+    supports: (network) => network === 'eip155:8453',
+    requirements: ({ network, asset, payTo, amountMicro, maxTimeoutSeconds }) => ({
       scheme: 'pull',
       network: network.caip2,
       amount: amountMicro.toString(),
@@ -137,7 +137,7 @@ export function createPullScheme(request: Request, collect: (data: Hex) => Promi
       },
       keyOf: ({ transaction }) => keyIn(transaction),
     },
-    words: {
+    reasons: {
       reused: 'payment_used',
       usedBefore: 'pull_used',
       usedUp: 'The key is used up.',

@@ -151,7 +151,6 @@ const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports
   payToExclusive: options.payToExclusive === true,
   jws: createJwsPort(infrastructure.keyring, [new URL(settings.origin).host], ports.clock),
   mpp: options.mpp !== false,
-  limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
   ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
   // A caller that intercepts jobs runs them by hand.
   ...(options.intercept?.job ? {} : { refusesSales: jobsWatch(options, settings.jobsMsMax, infrastructure, ports) }),

@@ -20,6 +20,7 @@ export {
   keyWithin,
 } from './credit/entitled-calls.ts'
 export { SaleImpossible } from './gate/finish-sale.ts'
+export { defaultGateLimits } from './gate/gate-deps.ts'
 export { readPaymentStatus } from './gate/payment-status.ts'
 export { gasPosting } from './gate/sale-postings.ts'
 export { type SettledPayment, settledPayments } from './gate/settled-payments.ts'

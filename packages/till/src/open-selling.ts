@@ -181,8 +181,8 @@ const networksOf = (
 /** A metered price needs a way to pay that takes less than was quoted, on every network it is offered on. */
 function findMeterFaults({ id, access }: RouteDeclaration, schemes: readonly Scheme[]): string[] {
   if (access.kind !== 'paid' || access.price.kind !== 'fixed' || !access.price.metered) return []
-  const short = access.networks.filter((network) => !schemes.some((one) => one.chargesLess && one.takes(network)))
-  const known = (network: string) => schemes.flatMap((one) => (one.takes(network) ? [one.name] : [])).join(', ')
+  const short = access.networks.filter((network) => !schemes.some((one) => one.chargesLess && one.supports(network)))
+  const known = (network: string) => schemes.flatMap((one) => (one.supports(network) ? [one.name] : [])).join(', ')
   return short.map(
     (network) =>
       `${id}: price.upTo needs a payment scheme that can charge less than was quoted on ${network}, and ${known(network)} cannot; add one to schemes, or set a fixed price`,

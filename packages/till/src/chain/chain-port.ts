@@ -27,7 +27,10 @@ export class ChainUnreadable extends Error {
   override readonly name: string = 'ChainUnreadable'
 }
 
-/** All that the till asks of a chain. Reads that decide about money go to a quorum of endpoints. */
+/**
+ * All that the till asks of a chain. Reads that decide about money go to a quorum of endpoints. `payerStatus`, and a balance
+ * at the latest block, are the word of one: good news only lets a payment be tried, and the caller reads bad news again.
+ */
 export type ChainPort = {
   readonly network: Network
   /** At most about a second old: a safe lower bound for later searches. */

@@ -26,6 +26,8 @@ export type Network = {
   transactionGasMax: bigint
   /** USD per coin of the chain, estimated high: it bounds what a transaction may cost, and is no quote. */
   nativeUsdMax: bigint
+  /** Gas, in gwei of its coin, that failed settlements of a route may cost in a day. */
+  lostGasGweiPerDay: bigint
   blockSecondsTypical: number
   multicall3: Address
 }
@@ -72,6 +74,7 @@ const onBase = {
   maxFeeWeiMax: 20_000_000_000n,
   transactionGasMax: 16_777_216n,
   nativeUsdMax: 10_000n,
+  lostGasGweiPerDay: 50_000_000n,
   blockSecondsTypical: 2,
   multicall3: multicall3Address,
 }
@@ -83,6 +86,7 @@ const onPolygon = {
   maxFeeWeiMax: 5_000_000_000_000n,
   transactionGasMax: 32_000_000n,
   nativeUsdMax: 3n,
+  lostGasGweiPerDay: 50_000_000_000n,
 }
 
 /** The networks Assay speaks. Demo chains carry the ids of the main ones with their own assets. */
@@ -100,6 +104,8 @@ export function defineNetwork(facts: NetworkFacts): Network {
   return {
     testnet: false,
     ...onBase,
+    // Worth the same as on Base.
+    lostGasGweiPerDay: (onBase.lostGasGweiPerDay * onBase.nativeUsdMax) / (facts.nativeUsdMax ?? onBase.nativeUsdMax),
     ...facts,
     caip2: `eip155:${facts.chainId}`,
   }

@@ -105,7 +105,7 @@ export function tillJobs(
     job('store.restored', 10_000, () => detectRestore(infrastructure.restoreDetection)),
     job('ledger.seal', 10_000, () => sealBooks(database), 'exists (select from ledger_unsealed)'),
     job('ledger.balances', 10_000, () => checkBalances(database, clock.nowMs()), balancesDueSql),
-    job('payments.expire', 3_600_000, () => removeIdle(database, clock.nowMs())),
+    job('store.remove_idle', 3_600_000, () => removeIdle(database, clock.nowMs())),
     job('store.partitions', 3_600_000, () =>
       rotatePartitions({ sql: database, log, metrics }, retention, clock.nowMs()),
     ),

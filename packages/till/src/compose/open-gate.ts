@@ -14,7 +14,7 @@ import { createExposure, type Exposure } from '../gate/exposure.ts'
 import { createFinishSales, type FinishSales } from '../gate/finish-sale.ts'
 import { createGate } from '../gate/gate.ts'
 import { defaultGateLimits, type GateLimits } from '../gate/gate-deps.ts'
-import { createLosses, defaultLossLimits } from '../gate/losses.ts'
+import { createLosses, lossLimitsOf } from '../gate/losses.ts'
 import type { Owner } from '../gate/owner.ts'
 import { type OwnAddresses, recordOwnAddresses } from '../recovery/own-addresses.ts'
 import type { ChannelPolicy, Channels } from '../schemes/batch-settlement/index.ts'
@@ -57,7 +57,8 @@ export type GateSettings = {
   schemes?: readonly Scheme[]
   /** False where the Payment authentication scheme is not offered. */
   mpp?: boolean
-  limits?: GateLimits
+  /** How long a request waits for its settlement. */
+  settleMs?: number
   /** Limits that differ from the usual ones. Absent: nothing new is sold through payment channels. */
   channels?: Partial<ChannelPolicy> | undefined
   /** True while nothing is sold, beside the pause of sales. */
@@ -73,7 +74,7 @@ export async function openGate(
 ): Promise<OpenedGate> {
   const { ports, infrastructure } = composition
   const { clock, ids, log, metrics } = ports
-  const limits = settings.limits ?? defaultGateLimits
+  const limits = { ...defaultGateLimits, settleMs: settings.settleMs ?? defaultGateLimits.settleMs }
   const { assets, chains } = infrastructure
   const { database } = infrastructure.store
   const { jws, parts, payees } = settings
@@ -123,7 +124,7 @@ export async function openGate(
     claims: createClaims(database, owner, clock),
     ...work,
     isOurs: own.isOurs,
-    losses: createLosses(database, clock, defaultLossLimits),
+    losses: createLosses(database, clock, lossLimitsOf(assets)),
     ...{ owner, screening, entitlements, limits },
     salesPaused: async () => (await pauses.read()).get('sales').paused || ((await settings.refusesSales?.()) ?? false),
     termsOf,

@@ -1,6 +1,6 @@
 import { recordRefusedPayers } from '../facilitators/index.ts'
 import { type Owner, registerOwner } from '../gate/owner.ts'
-import { findDeadOwners } from '../recovery/recover.ts'
+import { markDeadOwners } from '../recovery/recover.ts'
 import type { Screening } from '../screening/index.ts'
 import { detectRestore } from '../store/detect-restore.ts'
 import { createPauseReader, type PauseReader } from '../store/pauses.ts'
@@ -38,6 +38,6 @@ async function openOwner({ ports: { clock, rng }, infrastructure, stops }: Compo
   const { database } = store
   const owner = await registerOwner(database, clock, rng, () => detectRestore(restoreDetection))
   stops.push(() => owner.release())
-  await findDeadOwners({ database, owner, clock })
+  await markDeadOwners({ database, owner, clock })
   return owner
 }

@@ -9,7 +9,7 @@ import type { Terms } from './terms.ts'
  * A way to pay that moves nothing by itself: a voucher of a channel, a price that is drawn from credit. The call is served
  * through what the payer paid in before, as with any entitlement. The gate knows such a scheme by its name alone.
  */
-export type EntitledScheme = Pick<Scheme, 'name' | 'takes' | 'offer'> & {
+export type EntitledScheme = Pick<Scheme, 'name' | 'supports' | 'requirements'> & {
   /** Whether a 402 of this route names it. */
   isOffered(route: PaidRoute, terms: Terms): boolean
   /**

@@ -64,10 +64,10 @@ export type Hold = {
    * reorganisation takes what pays for it.
    */
   isFinal?(): Promise<boolean>
-  /** True where the caller gave the call a name, so that its answer is kept to be given again. */
-  named?: boolean
-  /** Under which the call is found again when it is named after itself; absent where it cannot be. */
-  ownName?: string
+  /** True where the call came with its own key, such as an idempotency key or a voucher: its answer is kept to be given again. */
+  hasKey?: boolean
+  /** The key under which a call that came without one is found again; absent where it cannot be. */
+  fallbackKey?: string
 }
 
 export type KeptSale = { hold: Hold; route: PaidRoute; answer: PreparedAnswer['answer'] }

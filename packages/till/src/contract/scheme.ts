@@ -100,13 +100,13 @@ export type Scheme<Signed = unknown> = {
   readonly name: string
   /** True where a charge below the quote takes only the charge; false where the payer signed the very amount. */
   readonly chargesLess: boolean
-  readonly words: SchemeReasons
-  takes(network: string): boolean
+  readonly reasons: SchemeReasons
+  supports(network: string): boolean
   /** Whether a 402 of this route names it; payments by it are taken all the same. Absent: always. */
   isOffered?(route: PaidRoute, terms: Terms): boolean
 
   /** The entry of `accepts`. */
-  offer(terms: Terms): Record<string, unknown>
+  requirements(terms: Terms): Record<string, unknown>
   /** Extensions that go with it in the 402. */
   extensions?(terms: Terms): Record<string, Json>
   /** Strict: anyone else who reads this payment must not find another one in it. */

@@ -140,8 +140,8 @@ async function holdCredit(parts: Parts, call: PaidCall): Promise<HoldOutcome> {
     account,
     callId: id,
     isFinal: () => coversFinal(parts, request),
-    named: key !== undefined,
-    ownName: keyOf(mandate, id) ?? id,
+    hasKey: key !== undefined,
+    fallbackKey: keyOf(mandate, id) ?? id,
   }
   if (parts.chargesAfterPrepare !== false && !call.route.commit && parts.hints.hasEnough(request))
     return { ...hold, chargeAfterPrepare: request }

@@ -11,9 +11,9 @@ import { resourceMismatch } from '../schemes/match-offer.ts'
  */
 export const createCreditScheme = (credit: EntitlementPort): EntitledScheme => ({
   name: 'credit',
-  takes: () => true,
+  supports: () => true,
   isOffered: takesCredit,
-  offer: creditRequirements,
+  requirements: creditRequirements,
   extension: { info: { proof: 'erc8128' }, schema: { type: 'object' } },
   async pass(call, envelope, sales) {
     const invalid = (reason: string, detail: string) =>

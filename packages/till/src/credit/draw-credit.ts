@@ -35,7 +35,7 @@ export async function drawCredit(
   nowMs: number,
   { mandateId, hooks = [], ...draw }: CreditDraw,
 ): Promise<CreditDrawOutcome> {
-  const { networks, isYoung } = await finalCredit(tx, draw)
+  const { networks, hasUnfinalCredit } = await finalCredit(tx, draw)
   const request = {
     ...draw,
     networks,
@@ -49,7 +49,7 @@ export async function drawCredit(
   if (drawn?.outcome !== 'held' || drawn.network === null)
     return {
       status: 'refused',
-      why: isYoung && drawn?.outcome === 'not_enough' ? 'not_final' : (drawn?.outcome ?? 'not_enough'),
+      why: hasUnfinalCredit && drawn?.outcome === 'not_enough' ? 'not_final' : (drawn?.outcome ?? 'not_enough'),
     }
   const sale = drawnSale({ ...draw, routeId: draw.route.id, network: drawn.network, atMs: nowMs })
   const unposted = [postingOfDraw(request, drawn.network)]
@@ -70,14 +70,14 @@ export const drawnSale = ({ id, account, amountMicro, routeId, network, atMs }: 
 /** Where final credit covers the draw; whether credit that is not final would. */
 async function finalCredit(tx: Tx, { account, networks, amountMicro }: Omit<CreditDraw, 'mandateId' | 'hooks'>) {
   const final: string[] = []
-  let isYoung = false
+  let hasUnfinalCredit = false
   for (const network of networks) {
     const { creditMicro, movableMicro } = await readCredit(tx, network, account)
     // Restored books may show credit that was paid out since.
     if (movableMicro >= amountMicro && !(await isRestoring(tx, network))) final.push(network)
-    else if (creditMicro >= amountMicro) isYoung = true
+    else if (creditMicro >= amountMicro) hasUnfinalCredit = true
   }
-  return { networks: final, isYoung }
+  return { networks: final, hasUnfinalCredit }
 }
 
 /** The signed terms of a mandate, where one of `delegates` may draw under it for this route; otherwise why not. */

@@ -3,7 +3,7 @@ import type { AnswerContent, GateOutcome, PreparedAnswer } from '../contract/pai
 import type { SchemeReasons } from '../contract/scheme.ts'
 import { post } from '../ledger/index.ts'
 import { decideFinish, decideSettlement } from '../transitions/decide-settlement.ts'
-import { decideOtherUse } from '../transitions/other-use.ts'
+import { reasonOfOtherUse } from '../transitions/other-use.ts'
 import type { OtherUse, SettlementResult } from '../transitions/settlement-result.ts'
 import { creditPayment } from './credit-payment.ts'
 import { releasedAnswer, returnStoredAnswer, withStatusLink } from './earlier-payment.ts'
@@ -52,7 +52,7 @@ export async function afterSettlement(
 async function readOtherUse(deps: GateDeps, { scheme, chain, payment }: Purchase, use: OtherUse) {
   // Finality that cannot be read is finality not reached.
   const final = await isFinal(chain, use).catch(() => false)
-  return { final, ...decideOtherUse(scheme.words, deps.isOurs, payment.network, use) }
+  return { final, ...reasonOfOtherUse(scheme.reasons, deps.isOurs, payment.network, use) }
 }
 
 type Ended = Extract<ReturnType<typeof decideSettlement>, { do: 'end' }>
@@ -76,7 +76,7 @@ async function end(
 
 function answerOf(
   deps: GateDeps,
-  { call, scheme: { words } }: Purchase,
+  { call, scheme: { reasons } }: Purchase,
   claim: Claim,
   result: SettlementResult,
   ended: Ended,
@@ -87,7 +87,7 @@ function answerOf(
       return refuse402(deps, call, {
         code: 'payment_failed',
         reason: ended.reason,
-        detail: refusalDetail(result, ended.reason, words),
+        detail: refusalDetail(result, ended.reason, reasons),
         payer: claim.payer,
         network: claim.network,
       })
@@ -100,23 +100,23 @@ function answerOf(
         extra: { reason: result.status === 'payer_refused' ? result.reason : '', status_url: statusUrl },
       })
     case 'later':
-      return laterAnswer(result, statusUrl, words)
+      return laterAnswer(result, statusUrl, reasons)
   }
 }
 
 const noMoney = 'The payment did not settle; no money moved.'
 
-function refusalDetail(result: SettlementResult, reason: string, words: SchemeReasons): string {
+function refusalDetail(result: SettlementResult, reason: string, reasons: SchemeReasons): string {
   if (result.status === 'failed') return result.message ?? noMoney
-  return [words.canceled, words.paidToOthers].find((one) => one.reason === reason)?.detail ?? noMoney
+  return [reasons.canceled, reasons.paidToOthers].find((one) => one.reason === reason)?.detail ?? noMoney
 }
 
-function laterAnswer(result: SettlementResult, statusUrl: string, words: SchemeReasons): GateOutcome {
+function laterAnswer(result: SettlementResult, statusUrl: string, reasons: SchemeReasons): GateOutcome {
   const later = (seconds: number, detail?: string) =>
     refuseRetryLater('settlement_unknown', statusUrl, seconds, ...(detail === undefined ? [] : [detail]))
   if (result.status === 'refused')
     return later(10, `The payment was refused (${result.reason}) and can still be submitted until it expires.`)
-  if (result.status === 'used_otherwise') return later(10, words.usedOtherwise)
+  if (result.status === 'used_otherwise') return later(10, reasons.usedOtherwise)
   return later(result.status === 'contradicted' ? 30 : 5)
 }
 

@@ -7,14 +7,14 @@ import { sinceClaim } from './settle-payment.ts'
 
 /** Reads what the verdict on an unknown payment needs, and no more. */
 export async function chainVerdict(
-  { evidence, words }: Pick<Scheme, 'evidence' | 'words'>,
+  { evidence, reasons }: Pick<Scheme, 'evidence' | 'reasons'>,
   chain: ChainPort,
   payment: PaymentRecord,
 ): Promise<SettlementResult> {
   let facts: UnknownFacts = {}
   const read = createReads(evidence, chain, payment)
   for (;;) {
-    const verdict = resolveUnknown(payment, facts, words)
+    const verdict = resolveUnknown(payment, facts, reasons)
     if (verdict.status !== 'need') return verdict
     facts = { ...facts, ...(await read[verdict.fact]()) }
   }

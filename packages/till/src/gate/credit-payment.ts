@@ -9,7 +9,7 @@ import type { Database, Tx } from '../store/database.ts'
 import { gapUntil } from '../store/restore.ts'
 import { decideSpentKey } from '../transitions/decide-spent-key.ts'
 import { isInGap } from '../transitions/explain-transfer.ts'
-import { decideOtherUse, paidOtherwise } from '../transitions/other-use.ts'
+import { paidOtherwise, reasonOfOtherUse } from '../transitions/other-use.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import { moves } from '../transitions/state-changes.ts'
 import { TransferAlreadyPosted } from './finish-sale.ts'
@@ -19,6 +19,7 @@ import { becomesCredit } from './other-use.ts'
 import type { Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { type FinishedClaim, type MoneySource, postingReference } from './sale-postings.ts'
+import { keySearchStart } from './settle-payment.ts'
 import { endPayment } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
 import { markCredited } from './store-finish.ts'
@@ -125,8 +126,6 @@ async function postCredit(tx: Tx, claim: FinishedClaim, money: MoneySource): Pro
   if (claim.payee === 'pay_to') await addPayToPart(tx, accounts.credit(claim.network, claim.payer), lines)
 }
 
-const searchedBlocks = 5_000n
-
 /** The key was spent and no claim explains it: the answer for the payer. */
 export async function answerSpentPayment(
   deps: GateDeps,
@@ -137,11 +136,10 @@ export async function answerSpentPayment(
   const { call, scheme, chain } = purchase
   const followed = earlier ? { extra: { status_url: deps.statusUrl(earlier.id) } } : {}
   const { payer, headBlock, network } = claim
-  const searchFrom = headBlock > searchedBlocks ? headBlock - searchedBlocks : 0n
-  const use = await scheme.evidence.useOf(chain, claim, searchFrom)
+  const use = await scheme.evidence.useOf(chain, claim, keySearchStart(headBlock))
   const transfer = use.status === 'transfer' ? use.transfer : undefined
   const place = use.status === 'canceled' ? use : transfer
-  const { reason } = decideOtherUse(scheme.words, deps.isOurs, network, { transfer })
+  const { reason } = reasonOfOtherUse(scheme.reasons, deps.isOurs, network, { transfer })
   const broughtMoney = transfer !== undefined && reason === paidOtherwise
   const decision = decideSpentKey({
     use: use.status,
@@ -156,9 +154,9 @@ export async function answerSpentPayment(
     case 'used_long_ago':
       return usedLongAgo(deps, purchase, claim, followed)
     case 'pay_again':
-      return refuse402(deps, call, { code: 'payment_failed', reason, detail: scheme.words.usedUp, payer, network })
+      return refuse402(deps, call, { code: 'payment_failed', reason, detail: scheme.reasons.usedUp, payer, network })
     case 'dust':
-      return refuse(scheme.words.reused, { detail: scheme.words.usedForDust })
+      return refuse(scheme.reasons.reused, { detail: scheme.reasons.usedForDust })
     case 'credited':
       return refuse('payment_credited', {
         detail: 'The amount is added to your credit once the transfer is final.',
@@ -182,7 +180,7 @@ async function usedLongAgo(
   const rows = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
   if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
   if (!isRecorded) return refuse('settlement_unknown', { retryAfterSeconds: 10, ...followed })
-  const { usedBefore: reason, usedUp: detail } = scheme.words
+  const { usedBefore: reason, usedUp: detail } = scheme.reasons
   return refuse402(deps, call, { code: 'payment_failed', reason, detail, payer, network })
 }
 

@@ -85,8 +85,8 @@ async function keepAll(tx: Tx, sold: readonly ReadyCall[]): Promise<void> {
     else
       await keepAnswers(
         tx,
-        items.flatMap(({ hold: { named, holdId: id, account }, made, prepared }) =>
-          named ? [{ id, account, answer: made ?? prepared.answer }] : [],
+        items.flatMap(({ hold: { hasKey, holdId: id, account }, made, prepared }) =>
+          hasKey ? [{ id, account, answer: made ?? prepared.answer }] : [],
         ),
       )
   }

@@ -52,7 +52,7 @@ export type GateDeps = {
   limits: GateLimits
   /** Without it nobody is screened. */
   screening?: Screening
-  /** False while the operator has switched paid serving off. */
+  /** True while the operator has paused sales, or nobody runs the jobs. */
   salesPaused(): boolean | Promise<boolean>
   termsOf(call: PaidCall): Terms[]
   /** Whether money sent to this address is ours to post. */

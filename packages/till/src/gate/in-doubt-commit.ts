@@ -16,20 +16,20 @@ const pauseMsMax = 60_000
  * is signed again, it is answered if it was paid for, and drawn for once if it was not.
  */
 export function inDoubtCommit(deps: GateDeps, inDoubt: InDoubt): Problem {
-  const { holdId, named, ownName } = inDoubt.hold
-  if (!named && ownName !== undefined)
-    nameWhenSeen(deps, inDoubt, ownName).catch((error: unknown) =>
+  const { holdId, hasKey, fallbackKey } = inDoubt.hold
+  if (!hasKey && fallbackKey !== undefined)
+    nameWhenSeen(deps, inDoubt, fallbackKey).catch((error: unknown) =>
       deps.log.error({ call: holdId, error: String(error) }, 'a call was perhaps paid for and not answered'),
     )
   return new Problem('call_in_flight', {
     detail: 'Whether this call was paid for is not known yet.',
     retryAfterSeconds: 5,
-    ...(named ? {} : howToAskAgain(inDoubt.hold)),
+    ...(hasKey ? {} : howToAskAgain(inDoubt.hold)),
   })
 }
 
-function howToAskAgain({ holdId, ownName }: Hold) {
-  return ownName === undefined
+function howToAskAgain({ holdId, fallbackKey }: Hold) {
+  return fallbackKey === undefined
     ? { hint: 'This call has no name, so asking again may use another one: give each call an Idempotency-Key.' }
     : {
         hint: 'Sign the request again after Retry-After seconds, with this Idempotency-Key; nothing is used twice.',

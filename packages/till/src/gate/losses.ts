@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { Network } from '../chain/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../store/database.ts'
 
@@ -8,11 +9,10 @@ export type LossLimits = {
   gasGweiPerRoutePerDay(network: string): bigint
 }
 
-const polygonNetworks: ReadonlySet<string> = new Set(['eip155:137', 'eip155:80002'])
-
-export const defaultLossLimits: LossLimits = {
-  failuresPerPayerPerDay: 50,
-  gasGweiPerRoutePerDay: (network) => (polygonNetworks.has(network) ? 50_000_000_000n : 50_000_000n),
+/** Of a network that is not open nothing is sold, so nothing may be lost there. */
+export function lossLimitsOf(networks: Iterable<Pick<Network, 'caip2' | 'lostGasGweiPerDay'>>): LossLimits {
+  const gasGwei = new Map([...networks].map(({ caip2, lostGasGweiPerDay }) => [caip2, lostGasGweiPerDay]))
+  return { failuresPerPayerPerDay: 50, gasGweiPerRoutePerDay: (network) => gasGwei.get(network) ?? 0n }
 }
 
 const refreshMs = 5_000

@@ -5,7 +5,7 @@ import type { PaymentEnvelope } from '../contract/scheme.ts'
 import { Problem } from '../kernel/problem.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
 import type { SellingDeps } from './gate-deps.ts'
-import { type HeldCall, passEntitled, serveHeld } from './pass-entitled.ts'
+import { type HeldSale, passEntitled, serveHeld } from './pass-entitled.ts'
 import { refuse, refuse402 } from './refuse.ts'
 
 /** A payment that moves nothing by itself: its scheme says what the payer is entitled to. */
@@ -15,7 +15,7 @@ export async function passEntitledScheme(
   call: PaidCall,
   envelope: PaymentEnvelope,
 ): Promise<GateOutcome> {
-  if (!scheme.takes(envelope.network))
+  if (!scheme.supports(envelope.network))
     return refuse402(deps, call, {
       ...{ code: 'payment_invalid', reason: 'unsupported_scheme', payer: '', network: '' },
       detail: `Scheme ${scheme.name} is not taken on this network.`,
@@ -39,7 +39,7 @@ const salesOf = (deps: SellingDeps, call: PaidCall): SchemeSales => ({
   returnSold: (sold) => returnSold(call, sold),
 })
 
-async function sellHeld(deps: SellingDeps, held: HeldCall): Promise<GateOutcome> {
+async function sellHeld(deps: SellingDeps, held: HeldSale): Promise<GateOutcome> {
   deps.metrics.count('entitlements', { port: held.port.name, outcome: held.hold.status })
   const outcome = await serveHeld(deps, held)
   if ('kind' in outcome && outcome.kind !== 'refused') return outcome

@@ -41,10 +41,10 @@ export async function passEntitled(
 
 const named = (call: PaidCall): boolean => call.headers.has('idempotency-key')
 
-export type HeldCall = { call: PaidCall; port: HoldPort; hold: Hold }
+export type HeldSale = { call: PaidCall; port: HoldPort; hold: Hold }
 
 /** Held, prepared, captured with the effect; released on any failure. */
-export async function serveHeld(deps: SellingDeps, held: HeldCall): Promise<GateOutcome | NotHeld> {
+export async function serveHeld(deps: SellingDeps, held: HeldSale): Promise<GateOutcome | NotHeld> {
   const { call, hold } = held
   const callId = hold.callId ?? deps.ids.next('call')
   try {
@@ -74,7 +74,7 @@ export async function serveHeld(deps: SellingDeps, held: HeldCall): Promise<Gate
   }
 }
 
-async function releaseHold(deps: GateDeps, { port, hold }: HeldCall): Promise<void> {
+async function releaseHold(deps: GateDeps, { port, hold }: HeldSale): Promise<void> {
   if (hold.chargeAfterPrepare) return
   await port
     .release(hold.holdId)
@@ -85,7 +85,7 @@ async function releaseHold(deps: GateDeps, { port, hold }: HeldCall): Promise<vo
  * With the exposure cap used up, nothing more is given away for credit that a reorganisation could still take. Credit that
  * is final buys as always.
  */
-async function isBeyondCap(deps: GateDeps, { call: { priceMicro: amountMicro }, hold }: HeldCall): Promise<boolean> {
+async function isBeyondCap(deps: GateDeps, { call: { priceMicro: amountMicro }, hold }: HeldSale): Promise<boolean> {
   // Also where the route is revocable: a draw is not undone with the payment that brought the credit.
   if (!hold.isFinal || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: false })))
     return false
@@ -101,8 +101,8 @@ async function prepareForCaller(call: PaidCall, account: Address, callId: string
 }
 
 /** A hold that sets something aside finds a call of the same name; a promise has not looked for one yet. */
-async function earlierInstead({ call, port, hold }: HeldCall, error: unknown): Promise<NotHeld> {
-  const earlier = hold.chargeAfterPrepare && hold.named ? await port.describe?.(call) : undefined
+async function earlierInstead({ call, port, hold }: HeldSale, error: unknown): Promise<NotHeld> {
+  const earlier = hold.chargeAfterPrepare && hold.hasKey ? await port.describe?.(call) : undefined
   if (earlier === undefined) throw error
   return earlier as NotHeld
 }

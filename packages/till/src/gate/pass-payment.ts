@@ -5,9 +5,8 @@ import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import type { Invalid, PaymentEnvelope, Scheme, SchemePayment, SignatureOutcome } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
-import { addressesNamed } from '../proofs/index.ts'
 import { decodeHeader } from '../schemes/decode-header.ts'
-import { resourceMismatch } from '../schemes/match-offer.ts'
+import { payerMismatch, resourceMismatch } from '../schemes/match-offer.ts'
 import { authorizationSecondsMax } from '../store/restore.ts'
 import { broughtMoney } from '../transitions/other-use.ts'
 import { isUnsold } from '../transitions/payment-state.ts'
@@ -20,6 +19,7 @@ import { keyOf, type Presented, type Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
 import { screenPayer } from './screen-payer.ts'
 import { sellAnswer } from './sell-answer.ts'
+import { keySearchStart } from './settle-payment.ts'
 import { findConflict } from './store-advance.ts'
 
 /** A request that carries a payment: everything that can be known without taking anything is checked first. */
@@ -42,9 +42,8 @@ export async function passEnvelope(
 ): Promise<GateOutcome> {
   const read = readPayment(deps, call, resolveNetwork(deps, envelope))
   if ('kind' in read) return read
-  // A proof beside a payment adds nothing, but one that speaks for somebody else means that the caller is mistaken.
-  if (addressesNamed(call.headers).some((address) => address !== read.payment.payer))
-    return refuse('forbidden', { detail: 'The payment and the proof name different accounts.' })
+  const mistaken = payerMismatch(read.payment.payer, call)
+  if (mistaken) return { kind: 'refused', problem: mistaken }
   const presented = {
     call,
     ...read,
@@ -108,11 +107,11 @@ async function verifyPayment(
   const mismatch = resourceMismatch(payment.envelope, call)
   if (mismatch) return { kind: 'refused', problem: mismatch }
   const matched = refusal ?? scheme.match(payment, call, deps.termsOf(call), deps.offers)
-  if (matched.status === 'invalid') return unlessClaimed(deps, presented, invalid(matched))
-  if (call.inputProblem) return unlessSold(deps, presented, { kind: 'refused', problem: call.inputProblem })
+  if (matched.status === 'invalid') return answerIfClaimed(deps, presented, invalid(matched))
+  if (call.inputProblem) return answerIfSold(deps, presented, { kind: 'refused', problem: call.inputProblem })
 
   const window = scheme.checkWindow(payment, matched.terms, nowSeconds(deps.clock))
-  if (window.status === 'invalid') return unlessClaimed(deps, presented, invalid(window))
+  if (window.status === 'invalid') return answerIfClaimed(deps, presented, invalid(window))
   if (payment.validBefore > BigInt(nowSeconds(deps.clock) + authorizationSecondsMax)) return invalid(tooLong)
   const signature = await signatureOutcome(deps, presented)
   if (signature.status === 'could_not_check') return refuseUnread(signature.reason)
@@ -136,17 +135,17 @@ const notKnownYet = () => refuse('settlement_unknown', { retryAfterSeconds: 10 }
  * A 402 asks to pay again. A payment that does not fit any more, because its time or our price has passed, may
  * be one that has paid us: then it gets what that payment entitles to.
  */
-async function unlessClaimed(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
+async function answerIfClaimed(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
   if (!deps.chains.has(presented.payment.network)) return refusal
   const earlier = await findConflict(deps.database, { ...keyOf(presented), identifierHash: null })
   const soldNothing = !earlier || isUnsold(earlier.state)
-  if (soldNothing && !earlier?.final) return unlessSubmitted(deps, presented, refusal)
+  if (soldNothing && !earlier?.final) return answerIfSubmitted(deps, presented, refusal)
   if (soldNothing && !(await reachedUs(deps, earlier))) return refusal
   return answerSigner(deps, presented, earlier, refusal)
 }
 
 /** Input that was right when it was paid for, a quote for instance, may have run out since: it gets what it bought. */
-async function unlessSold(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
+async function answerIfSold(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
   const earlier = await findConflict(deps.database, { ...keyOf(presented), identifierHash: null })
   return !earlier || isUnsold(earlier.state) ? refusal : answerSigner(deps, presented, earlier, refusal)
 }
@@ -166,14 +165,11 @@ async function answerSigner(
   return answer.kind === 'reclaimable' ? refusal : answer
 }
 
-/** How far back a payment may have been submitted that nobody claimed. */
-const submittedWithinBlocks = 5_000n
-
 /**
  * No claim is active, but anyone may have submitted the payment to the chain: its money then becomes the payer's
  * credit once it is final, and a 402 would ask for it a second time.
  */
-async function unlessSubmitted(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
+async function answerIfSubmitted(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
   const { call, scheme, payment } = presented
   const { network } = payment
   const chain = deps.chains.get(network)
@@ -184,8 +180,7 @@ async function unlessSubmitted(deps: GateDeps, presented: Presented, refusal: Ga
   try {
     if (!(await scheme.evidence.isUsed(chain, payment, 'latest'))) return refusal
     const head = (await chain.head()).number
-    const searchFrom = head > submittedWithinBlocks ? head - submittedWithinBlocks : 0n
-    const found = await scheme.evidence.useOf(chain, payment, searchFrom)
+    const found = await scheme.evidence.useOf(chain, payment, keySearchStart(head))
     if (found.status === 'absent' || found.status === 'could_not_read') return notKnownYet()
     const moved = found.status === 'transfer' ? found.transfer : undefined
     const reachedUs = moved !== undefined && broughtMoney(deps.isOurs, network, moved)
@@ -193,7 +188,7 @@ async function unlessSubmitted(deps: GateDeps, presented: Presented, refusal: Ga
       const use = found.status === 'transfer' ? found.transfer : found
       // Until then a reorganisation could free the key, and the money would move after all.
       if (!(await isFinal(chain, use))) return notKnownYet()
-      return reachedUs ? refuse(scheme.words.reused, { detail: scheme.words.usedForDust }) : refusal
+      return reachedUs ? refuse(scheme.reasons.reused, { detail: scheme.reasons.usedForDust }) : refusal
     }
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error

@@ -179,7 +179,7 @@ async function afterConflict(deps: GateDeps, purchase: Purchase, claim: Claim): 
   if (again.status === 'claimed') return { purchase, claim: { ...claim, id: again.paymentId } }
   if (again.status === 'over_limit') return overLimit(deps, purchase, claim)
   const followed = { extra: { status_url: deps.statusUrl(earlier.id) } }
-  if (!earlier.signedDigest?.equals(claim.signedDigest)) return refuse(purchase.scheme.words.reused, followed)
+  if (!earlier.signedDigest?.equals(claim.signedDigest)) return refuse(purchase.scheme.reasons.reused, followed)
   return refuse('payment_in_flight', { retryAfterSeconds: 1, ...followed })
 }
 

@@ -60,6 +60,7 @@ const pollMs = 250
 const keyReadEveryMs = 2_000
 /** Older uses of a key already have a row: reconciliation records every transfer. */
 const keySearchBlocks = 5_000n
+export const keySearchStart = (head: bigint) => blocksBefore(head, keySearchBlocks)
 /** The key was unused at our claim, give or take an endpoint that was behind. */
 const sinceClaimBlocks = 100n
 export const sinceClaim = (headBlock: bigint) => blocksBefore(headBlock, sinceClaimBlocks)
@@ -83,7 +84,7 @@ async function confirm(
     let byKey: KeyReading | 'not_read' = 'not_read'
     if (evidence.status !== 'confirmed' && (isLast || deps.clock.nowMs() - keyReadMs >= keyReadEveryMs)) {
       keyReadMs = deps.clock.nowMs()
-      const found = await byKeyOnly(settlement, sinceClaimBlocks)
+      const found = await byKeyOnly(settlement, sinceClaim)
       // Nothing but a transfer ends the wait: the reported transaction may still be included, whatever else is seen now.
       if (found?.status === 'settled') byKey = found
     }
@@ -131,7 +132,7 @@ async function afterUnknown(
 /** What the key itself tells, or undefined when it is unused. */
 async function byKeyOnly(
   { scheme: { evidence }, chain, claim }: Settlement,
-  searchBlocks = keySearchBlocks,
+  searchStart = keySearchStart,
 ): Promise<KeyReading> {
   try {
     if (!(await evidence.isUsed(chain, claim, 'latest'))) return undefined
@@ -139,6 +140,5 @@ async function byKeyOnly(
     if (error instanceof ChainUnreadable) return { status: 'unknown', reason: error.message }
     throw error
   }
-  const fromBlock = blocksBefore(claim.headBlock, searchBlocks)
-  return decideUsedKey(await evidence.byKey(chain, claim, fromBlock), claim.headBlock)
+  return decideUsedKey(await evidence.byKey(chain, claim, searchStart(claim.headBlock)), claim.headBlock)
 }

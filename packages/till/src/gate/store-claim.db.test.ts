@@ -1,8 +1,10 @@
 import { erc20Asset } from '@assay/protocol/asset'
 import { permit2Key } from '@assay/protocol/typed-data/permit2'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Database } from '../store/database.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
+import { fitsBalance, inFlightPerPayerMax } from '../transitions/decide-claim.ts'
 import { moves } from '../transitions/state-changes.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { endPayment, findConflict } from './store-advance.ts'
@@ -128,4 +130,41 @@ test('a lost answer is found behind a purchase of the same thing that is still u
     lost.payer,
   ])
   expect(await claimAs(3n, again)).toEqual({ status: 'undelivered', paymentId: lost.id })
+})
+
+test('a claim fits beside those in flight exactly when the rule says so, a new one and one that is claimed again', async () => {
+  const micro = fc.bigInt({ min: 0n, max: 40n })
+  const open = fc.array(micro, { maxLength: inFlightPerPayerMax })
+  let number = 100
+  const seen = new Set<string>()
+  const property = fc.asyncProperty(open, micro, fc.bigInt({ min: 0n, max: 200n }), fc.boolean(), async (...given) => {
+    const [amounts, amountMicro, balanceMicro, again] = given
+    const { payer } = sampleClaim(++number)
+    const next = (change: Partial<Claim>): Claim => ({ ...sampleClaim(++number), payer, ...change })
+    const claim = next({ amountMicro, quotedMicro: amountMicro, balanceMicro })
+    if (again) {
+      await claimAs(1n, { ...claim, balanceMicro: amountMicro })
+      await endPayment(db.database, { id: claim.id, move: moves.releaseAbandoned, reason: 'test' }, Date.now())
+    }
+    for (const amount of amounts)
+      expect(await claimAs(1n, next({ amountMicro: amount, quotedMicro: amount }))).toEqual({ status: 'claimed' })
+    const outcome = again ? await reclaimReleased(db.database, claim, worker(1n)) : await claimAs(1n, claim)
+    const held = { count: amounts.length, micro: amounts.reduce((sum, one) => sum + one, 0n) }
+    const expected = fitsBalance(held, claim) ? 'claimed' : 'over_limit'
+    seen.add(`${expected} ${held.count === inFlightPerPayerMax}`)
+    expect(outcome?.status).toBe(expected)
+  })
+  await fc.assert(property, {
+    numRuns: 60,
+    examples: [
+      [[10n, 5n], 5n, 20n, false],
+      [[10n, 5n], 5n, 19n, false],
+      [[], 5n, 4n, false],
+      [Array(inFlightPerPayerMax).fill(1n), 1n, 200n, true],
+      [Array(inFlightPerPayerMax - 1).fill(1n), 1n, 200n, true],
+      [[10n, 5n], 5n, 19n, true],
+      [[10n, 5n], 5n, 20n, true],
+    ],
+  })
+  expect([...seen].sort()).toEqual(['claimed false', 'over_limit false', 'over_limit true'])
 })

@@ -14,7 +14,7 @@ import {
   inFlightPerPayerMax,
   undeliveredAnswerHours,
 } from '../transitions/decide-claim.ts'
-import { answeredStates, sqlList } from '../transitions/payment-state.ts'
+import { lostAnswerStates, sqlList } from '../transitions/payment-state.ts'
 import { moves } from '../transitions/state-changes.ts'
 
 /** All that is known at the moment a payment is claimed; the row is the stored quote. */
@@ -72,7 +72,7 @@ undelivered as (
   cross join lateral (
     select p.id from payment p where p.payer = i.payer and p.fingerprint = i.fingerprint and p.open_to_payer and p.delivered_at is null
       and (p.network = i.network or i.payer_is_key)
-      and p.state in ${sqlList(answeredStates)} and (p.client_gone or p.owner <> $20)
+      and p.state in ${sqlList(lostAnswerStates)} and (p.client_gone or p.owner <> $20)
       and p.claimed_at > $21::timestamptz - ${undeliveredAnswerHours} * interval '1 hour' and p.id >= $26
     order by p.client_gone desc, p.claimed_at limit 1) p
   where not i.ignore_undelivered

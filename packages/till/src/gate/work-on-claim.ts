@@ -68,7 +68,7 @@ export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attemp
     outcome = await afterSettlement(deps, purchase, attempt, result)
   } catch (error) {
     deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')
-    // Recovery resumes what is `unknown` at once; without this write it waits for the lease to expire.
+    // Recovery resolves what is `unknown` at once; without this write it waits for the lease to expire.
     void deps.deferred.markUnknown(claim.id, 'interrupted', attempt.attempt)
     outcome = refuseRetryLater('settlement_unknown', deps.statusUrl(claim.id), 5)
   }

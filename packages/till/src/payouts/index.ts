@@ -21,7 +21,7 @@ export { type PaidTransfer, takePaidTransfer } from './post-paid.ts'
 export { type PayoutPurpose, prepareDue, withdrawalPurpose } from './purposes.ts'
 export { listPayouts, type PayoutView, payoutsOf, unfundedPayouts } from './read-payouts.ts'
 export { requestWithdrawal, type WithdrawalRequest, type WithdrawalRequestOutcome } from './request-withdrawal.ts'
-export { moneyMayLeave, type PayoutChain, type PayoutDeps, payoutsDueSql, runPayouts } from './run-payouts.ts'
+export { mayPayOut, type PayoutChain, type PayoutDeps, payoutsDueSql, runPayouts } from './run-payouts.ts'
 export { runWithdrawals, withdrawalsDueSql } from './run-withdrawals.ts'
 export {
   type AcceptLossOutcome,

@@ -7,7 +7,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
-import { moneyMayLeave as mayLeave } from '../transitions/decide-payout.ts'
+import { moneyMayLeave } from '../transitions/decide-payout.ts'
 import { collectDue } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
 import { holdListed } from './hold-listed.ts'
@@ -60,7 +60,7 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
     const network = chain.network.caip2
     const { open, due } = await readWaiting(deps.database, network)
     if (open) await guarded(deps, 'read', () => watchPayouts(deps, chain))
-    const mayPay = !(await deps.isPaused()) && (await moneyMayLeave(deps, network))
+    const mayPay = !(await deps.isPaused()) && (await mayPayOut(deps, network))
     // What cannot be sent stays owed, and is not queued.
     if (mayPay && chain.network.usdc.eip3009 !== false && due.size > 0)
       await guarded(deps, 'collected', async () => {
@@ -96,13 +96,13 @@ async function readWaiting(database: Database, network: string): Promise<{ open:
 }
 
 /** False while the books are behind the chain, or miss money that should be at the custody wallet. */
-export async function moneyMayLeave(
+export async function mayPayOut(
   { database, metrics }: Pick<PayoutDeps, 'database' | 'metrics'>,
   network: string,
 ): Promise<boolean> {
   const { stopped, restoring } = await readStops(database, network)
   metrics.gauge('payouts_stopped', stopped || restoring ? 1 : 0, { network })
-  return mayLeave({ stopped, restoring })
+  return moneyMayLeave({ stopped, restoring })
 }
 
 /** One chain that cannot be read must not keep the other waiting. */

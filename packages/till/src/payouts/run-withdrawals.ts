@@ -14,7 +14,7 @@ import {
 import { nextNumber } from './identity.ts'
 import { withdrawalPurpose } from './purposes.ts'
 import { requestWithdrawal } from './request-withdrawal.ts'
-import { moneyMayLeave, type PayoutChain, type PayoutDeps } from './run-payouts.ts'
+import { mayPayOut, type PayoutChain, type PayoutDeps } from './run-payouts.ts'
 import { destinationsOn, isAllowed } from './withdraw-policy.ts'
 import { saveCustodyStatus } from './withdrawal-status.ts'
 
@@ -51,7 +51,7 @@ async function runChain(deps: PayoutDeps, { chain, key }: PayoutChain): Promise<
   const balance = await readFinalBalance(chain, key.address, rows.length === 0 ? 'patient' : undefined)
   const facts = await readCustodyFacts(deps.database, balance, await promisedOn(deps, network))
   await saveCustodyStatus(deps.database, balance, facts, deps.clock.nowMs())
-  if ((await deps.isPaused()) || !(await moneyMayLeave(deps, network))) return
+  if ((await deps.isPaused()) || !(await mayPayOut(deps, network))) return
   if (rows.length === 0) await askBySchedule(deps, network, facts)
   for (const asked of rows) await deps.database.transaction((tx) => execute(deps, tx, asked, balance))
 }

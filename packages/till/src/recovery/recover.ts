@@ -29,7 +29,7 @@ import {
   mayReadRows,
 } from '../transitions/decide-recovery.ts'
 import { decideFinish } from '../transitions/decide-settlement.ts'
-import { decideOtherUse } from '../transitions/other-use.ts'
+import { reasonOfOtherUse } from '../transitions/other-use.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import type { StateChange } from '../transitions/state-changes.ts'
 import {
@@ -71,7 +71,7 @@ const atOnce = 16
  * nothing: nobody is charged for a buyer who has gone.
  */
 export async function recoverPayments(deps: RecoverDeps): Promise<void> {
-  await findDeadOwners(deps)
+  await markDeadOwners(deps)
   for (const payment of await abandonedPayments(deps.database, perRunMax))
     await guarded(deps, payment, () => leaveOwner(deps, payment))
   const unknown = await eachIn(deps, 'unknown', resolveUnknown)
@@ -81,7 +81,7 @@ export async function recoverPayments(deps: RecoverDeps): Promise<void> {
 }
 
 /** A process is dead when PostgreSQL no longer holds its lock; what it worked on is then nobody's. */
-export async function findDeadOwners(deps: Pick<RecoverDeps, 'database' | 'owner' | 'clock'>): Promise<void> {
+export async function markDeadOwners(deps: Pick<RecoverDeps, 'database' | 'owner' | 'clock'>): Promise<void> {
   for (const owner of await ownersNotYetDead(deps.database))
     if (owner !== deps.owner.id && !(await deps.owner.isAlive(owner)))
       await markOwnerDead(deps.database, owner, deps.clock.nowMs())
@@ -126,7 +126,7 @@ async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promis
     verdict.status === 'used_otherwise'
       ? {
           final: await isFinal(chain, verdict.use),
-          ...decideOtherUse(scheme.words, deps.isOurs, payment.network, verdict.use),
+          ...reasonOfOtherUse(scheme.reasons, deps.isOurs, payment.network, verdict.use),
         }
       : undefined
   const decision = decideUnknown(verdict, other)
@@ -157,7 +157,7 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
     payment,
     { usedAndRecorded, rows },
     (address) => deps.isOurs(network, address),
-    deps.schemes.of(payment).words.paidToOthers,
+    deps.schemes.of(payment).reasons.paidToOthers,
   )
   if (decision.do === 'finish')
     await finishOrCredit(deps, chain, payment, { ...decision.row, status: 'confirmed', gasGwei: 0n })

@@ -22,8 +22,9 @@ const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64').toString
 const authorizersOn = () => [base.usdc.address]
 const pass = () => Promise.reject(new Error('nothing is paid here'))
 const channels: EntitledScheme = {
-  ...{ name: channelScheme, takes: () => true, isOffered: () => true, pass },
-  offer: (terms) => channelRequirements({ authorizersOn, withdrawDelaySeconds: 86_400, callsPerDeposit: 2_000 }, terms),
+  ...{ name: channelScheme, supports: () => true, isOffered: () => true, pass },
+  requirements: (terms) =>
+    channelRequirements({ authorizersOn, withdrawDelaySeconds: 86_400, callsPerDeposit: 2_000 }, terms),
 }
 
 const credit = createCreditScheme({} as EntitlementPort)

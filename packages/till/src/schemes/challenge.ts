@@ -26,7 +26,7 @@ export type ChallengeDeps = {
 }
 
 /** What a 402 needs to know of a way to pay. */
-type Offered = Pick<Scheme, 'name' | 'takes' | 'isOffered' | 'offer' | 'extensions'> & { id?: string }
+type Offered = Pick<Scheme, 'name' | 'supports' | 'isOffered' | 'requirements' | 'extensions'> & { id?: string }
 
 /** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
 const challengeAgeMsMax = 30_000
@@ -69,7 +69,7 @@ function createBuilder(deps: ChallengeDeps) {
     const last = entitled.filter(
       (scheme) => first !== undefined && scheme.extension !== undefined && scheme.isOffered(call.route, first),
     )
-    const lastEntries = first === undefined ? [] : last.map((scheme) => scheme.offer(first))
+    const lastEntries = first === undefined ? [] : last.map((scheme) => scheme.requirements(first))
     const known = ways.flatMap((scheme) =>
       terms.filter((one) => isOffered(scheme, call, one)).map((one) => ({ scheme, terms: one })),
     )
@@ -92,7 +92,7 @@ function createBuilder(deps: ChallengeDeps) {
       ...offered.map((one) => one.scheme.extensions?.(one.terms) ?? {}),
       ...(isFull ? last.map(({ name, extension }) => ({ [name]: extension })) : []),
     )
-    const entries = offered.map((one) => one.scheme.offer(one.terms))
+    const entries = offered.map((one) => one.scheme.requirements(one.terms))
     // Behind what every client knows, so that none is led astray.
     const accepts = [...entries, ...(isFull ? [] : lastEntries)]
     return { terms, offered, parts: { resource, accepts, offers }, extensions, all: [...entries, ...lastEntries] }
@@ -184,7 +184,7 @@ function headersOf(
 }
 
 const isOffered = (scheme: Offered, { route }: PaidCall, terms: Terms): boolean =>
-  scheme.takes(terms.network.caip2) && scheme.isOffered?.(route, terms) !== false
+  scheme.supports(terms.network.caip2) && scheme.isOffered?.(route, terms) !== false
 
 type Entry = { scheme: Offered; terms: Terms }
 

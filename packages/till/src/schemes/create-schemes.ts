@@ -11,7 +11,7 @@ export function createSchemes(all: readonly Scheme[], entitled: readonly Entitle
   return {
     all,
     entitled: byName,
-    named: (name, network) => all.filter((scheme) => scheme.name === name && scheme.takes(network)),
+    named: (name, network) => all.filter((scheme) => scheme.name === name && scheme.supports(network)),
     of(claim) {
       const scheme = byId.get(claim.scheme)
       if (!scheme) throw new Error(`payment ${claim.id} is of the scheme ${claim.scheme}, which is not registered`)

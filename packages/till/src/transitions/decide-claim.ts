@@ -1,6 +1,6 @@
 import type { Micro } from '@assay/protocol/money'
 import { paidOtherwise } from './other-use.ts'
-import { answeredStates, isUnsold, type PaymentState } from './payment-state.ts'
+import { isUnsold, lostAnswerStates, type PaymentState } from './payment-state.ts'
 
 export const inFlightPerPayerMax = 8
 
@@ -44,7 +44,7 @@ type Answered = { state: PaymentState; delivered: boolean; clientGone: boolean }
 
 /** A fresh authorization for the same request asks for the answer of the earlier payment, and is never submitted. */
 export function isLostAnswer(earlier: Answered, ownerAlive: boolean): boolean {
-  return answeredStates.includes(earlier.state) && !earlier.delivered && (earlier.clientGone || !ownerAlive)
+  return lostAnswerStates.includes(earlier.state) && !earlier.delivered && (earlier.clientGone || !ownerAlive)
 }
 
 type Claimed = { state: PaymentState; final: boolean; sameRequest: boolean; sameAuthorization: boolean }

@@ -7,14 +7,14 @@ type IsOurs = (network: string, address: `0x${string}`) => boolean
 export const paidOtherwise = 'paid_otherwise'
 
 /** Why a claim failed whose payment key was used for something else, in a final block. */
-export function decideOtherUse(
-  words: { canceled: { reason: string }; paidToOthers: { reason: string } },
+export function reasonOfOtherUse(
+  reasons: { canceled: { reason: string }; paidToOthers: { reason: string } },
   isOurs: IsOurs,
   network: string,
   { transfer }: Pick<OtherUse, 'transfer'>,
 ): { reason: string } {
-  if (!transfer) return words.canceled
-  return broughtMoney(isOurs, network, transfer) ? { reason: paidOtherwise } : words.paidToOthers
+  if (!transfer) return reasons.canceled
+  return broughtMoney(isOurs, network, transfer) ? { reason: paidOtherwise } : reasons.paidToOthers
 }
 
 /** A transfer of zero reaches an address and brings nothing. */

@@ -20,7 +20,7 @@ export const unsoldStates: readonly PaymentState[] = ['failed', 'released']
 export const paidStates: readonly PaymentState[] = ['settled', 'served', 'credited']
 
 /** The answer of one of these may have been lost on its way to the buyer. */
-export const answeredStates: readonly PaymentState[] = ['settling', 'unknown', 'settled', 'served']
+export const lostAnswerStates: readonly PaymentState[] = ['settling', 'unknown', 'settled', 'served']
 
 export const isOpen = (state: PaymentState): boolean => openStates.includes(state)
 export const isUnsold = (state: PaymentState): boolean => unsoldStates.includes(state)

@@ -38,7 +38,7 @@ const need = (fact: keyof UnknownFacts): NeededFact => ({ status: 'need', fact }
 export function resolveUnknown(
   payment: UnknownPayment,
   facts: UnknownFacts,
-  words: { expired: string },
+  reasons: { expired: string },
 ): SettlementResult | NeededFact {
   if (payment.transaction !== null) {
     if (facts.byTransaction === undefined) return need('byTransaction')
@@ -47,7 +47,7 @@ export function resolveUnknown(
   }
   if (facts.used === undefined) return need('used')
   if (facts.used) return facts.byKey === undefined ? need('byKey') : decideUsedKey(facts.byKey, payment.headBlock)
-  return decideRefused(payment, facts) ?? decideUnused(payment, facts, words)
+  return decideRefused(payment, facts) ?? decideUnused(payment, facts, reasons)
 }
 
 function decideRefused(payment: UnknownPayment, facts: UnknownFacts): SettlementResult | NeededFact | undefined {
@@ -62,7 +62,7 @@ function decideRefused(payment: UnknownPayment, facts: UnknownFacts): Settlement
 function decideUnused(
   payment: UnknownPayment,
   facts: UnknownFacts,
-  words: { expired: string },
+  reasons: { expired: string },
 ): SettlementResult | NeededFact {
   if (facts.finalTime === undefined) return need('finalTime')
   if (!hasExpired(facts.finalTime, payment.validBefore))
@@ -71,5 +71,5 @@ function decideUnused(
   // call an earlier block final, so the block is named.
   if (facts.usedAtFinal === undefined) return need('usedAtFinal')
   if (facts.usedAtFinal) return { status: 'unknown', reason: 'the payment was used meanwhile' }
-  return { status: 'failed', reason: words.expired, gasGwei: 0n }
+  return { status: 'failed', reason: reasons.expired, gasGwei: 0n }
 }

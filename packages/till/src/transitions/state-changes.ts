@@ -64,5 +64,5 @@ export function mayMove(move: StateChange, row: Row, worker?: Worker): boolean {
 }
 
 /** How a move changes the number of payments that count against the balance of the payer. */
-export const heldChange = (was: PaymentState, to: PaymentState): -1 | 0 | 1 =>
+export const inFlightChange = (was: PaymentState, to: PaymentState): -1 | 0 | 1 =>
   isOpen(was) === isOpen(to) ? 0 : isOpen(to) ? 1 : -1

@@ -93,7 +93,7 @@ async function holdPass(deps: PassDeps, call: PaidCall): Promise<HoldOutcome> {
     return 'used_up'
   })
   if (outcome === 'held')
-    return { status: 'held', holdId: id, account: pass.wallet, callId: id, named: key !== undefined }
+    return { status: 'held', holdId: id, account: pass.wallet, callId: id, hasKey: key !== undefined }
   if (outcome === 'used_up') return notCovered(pass, call, 'The pass is used up.')
   return { status: 'refused', problem: new Problem('call_in_flight', { retryAfterSeconds: 1 }) }
 }

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { type Micro, smallerOf } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
+import { defaultGateLimits } from '@assay/till/internal'
 import { balanceOf, joinPostings, type LedgerLine, type LedgerTransaction, lockAccounts } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { rewardAccounts } from './accounts.ts'
@@ -17,8 +18,6 @@ export type RewardDeps = { policy: RewardsPolicy; ownPayees: ReadonlySet<Address
 export const rewardReference = (kind: string, sale: { paymentId: string; round: number }): string =>
   `${kind}:${sale.paymentId}#${sale.round}`
 
-/** Served at inclusion up to here; above, points wait until the payment is final. */
-const inclusionMicroMax = 1_000_000n
 const dayMs = 86_400_000
 
 /** The sale hook: points, referral and affiliate share of each sale, in the transaction that serves it. */
@@ -68,7 +67,8 @@ function toRewards(
       sale,
       takeMicro,
       points: pointsFor(deps.policy, before, earningMicro),
-      needsFinality: sale.source === 'payment' && sale.amountMicro > inclusionMicroMax,
+      // What inclusion is not enough for may still be undone.
+      needsFinality: sale.source === 'payment' && sale.amountMicro > defaultGateLimits.inclusionMicroMax,
       note: one.note,
       ...part,
       referrer: referral?.referrer,

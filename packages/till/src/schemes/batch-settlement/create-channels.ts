@@ -11,6 +11,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { TransferRow } from '../../ledger/index.ts'
 import type { Screening } from '../../screening/index.ts'
 import type { Database } from '../../store/database.ts'
+import { defaultAnswerDays } from '../../store/partitions.ts'
 import { createChannelCache } from './channel-cache.ts'
 import { type ChannelChain, type ChannelDeps, type ChannelPolicy, onEachChain } from './channel-deps.ts'
 import { createChannelQueue } from './channel-queue.ts'
@@ -40,9 +41,6 @@ export type ChannelsOptions = {
   selling: boolean
 }
 
-/** As long as their answers, see `partitioned_table`. */
-const saleDays = 35
-
 /** Payment channels (`batch-settlement`): one deposit, a voucher for each call, one claim for many. */
 export function createChannels(options: ChannelsOptions) {
   const { database, clock, policy } = options
@@ -67,10 +65,10 @@ export function createChannels(options: ChannelsOptions) {
   const job = (name: string, intervalMs: number, work: () => Promise<unknown>) => ({ name, intervalMs, work })
   const scheme: EntitledScheme = {
     name: channelScheme,
-    takes: (network) => chains.has(network),
+    supports: (network) => chains.has(network),
     isOffered: (route, { network, amountMicro }) =>
       offering.authorizersOn(network.caip2).length > 0 && sellsByChannel(route, amountMicro),
-    offer: (terms) => channelRequirements(offering, terms),
+    requirements: (terms) => channelRequirements(offering, terms),
     pass: (call, envelope, sales) => passChannel(deps, call, envelope, sales),
   }
   return {
@@ -90,7 +88,8 @@ export function createChannels(options: ChannelsOptions) {
         await onEachChain(deps, (network) => claimVouchers(deps, network))
         await watched
       }),
-      job('channels.expire', 3_600_000, () => deleteSales(database, clock.nowMs() - saleDays * 86_400_000)),
+      // Kept as long as answers are, see `partitioned_table`.
+      job('channels.expire', 3_600_000, () => deleteSales(database, clock.nowMs() - defaultAnswerDays * 86_400_000)),
     ],
     postClaims: () => onEachChain(deps, (network, on) => postClaims(deps, network, on)),
     settledAccount: (row: TransferRow) => settledAccount(deps, row),

@@ -3,8 +3,7 @@ import { identifierHash, requestFingerprint } from '../../contract/fingerprint.t
 import type { GateOutcome, PaidCall } from '../../contract/paid-call.ts'
 import type { PaymentEnvelope } from '../../contract/scheme.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { addressesNamed } from '../../proofs/index.ts'
-import { resourceMismatch } from '../match-offer.ts'
+import { payerMismatch, resourceMismatch } from '../match-offer.ts'
 import { VoucherRefused } from './channel-deps.ts'
 import { checkVoucher } from './check-voucher.ts'
 import { type ChannelPayment, decodeChannelPayment } from './decode-channel.ts'
@@ -27,7 +26,7 @@ export async function passChannel(
   if (decoded.status === 'malformed') throw new Problem('payment_malformed', { detail: `Payment: ${decoded.detail}.` })
   const { payment } = decoded
   try {
-    return await passPayment(deps, call, payment, sales)
+    return await sellOrRefund(deps, call, payment, sales)
   } catch (error) {
     if (!(error instanceof VoucherRefused)) throw error
     const { reason, message: detail, correction } = error
@@ -35,15 +34,15 @@ export async function passChannel(
   }
 }
 
-async function passPayment(
+async function sellOrRefund(
   deps: PassDeps,
   call: PaidCall,
   payment: ChannelPayment,
   sales: SchemeSales,
 ): Promise<GateOutcome> {
   const { envelope, config } = payment
-  if (addressesNamed(call.headers).some((address) => address !== config.payer))
-    throw new Problem('forbidden', { detail: 'The payment and the proof name different accounts.' })
+  const mistaken = payerMismatch(config.payer, call)
+  if (mistaken) throw mistaken
   if (payment.type === 'refund') {
     checkVoucher(deps, payment)
     return refunded(payment, await refundChannel(deps, payment))
@@ -57,14 +56,14 @@ async function passPayment(
   const named = envelope.identifier === undefined ? null : identifierHash(envelope.identifier)
   const earlier = named && (await namedSale(deps, payment, named, fingerprint))
   if (earlier === 'taken') throw new Problem('payment_identifier_conflict', { detail: 'It names another purchase.' })
-  const give = ({ status, contentType, headers, body, paymentResponse, delivered }: ReplayedSale) =>
+  const replay = ({ status, contentType, headers, body, paymentResponse, delivered }: ReplayedSale) =>
     sales.returnSold({ answer: { status, contentType, headers, body }, paymentResponse, delivered })
-  if (earlier) return give(earlier)
+  if (earlier) return replay(earlier)
   if (call.inputProblem) throw call.inputProblem
   return sellByVoucher(
     deps,
     { payment, terms: matched.terms, fingerprint, identifierHash: named },
-    { give, serve: (hold) => sales.sell(deps.port, hold) },
+    { replay, sell: (hold) => sales.sell(deps.port, hold) },
   )
 }
 

@@ -47,11 +47,11 @@ export type VoucherCall = {
   identifierHash: Buffer | null
 }
 
-export type Ways<T> = {
+type SaleHandlers<T> = {
   /** Makes the answer and commits the sale. */
-  serve(hold: Hold): Promise<T>
+  sell(hold: Hold): Promise<T>
   /** Returns the answer of an earlier sale again. */
-  give(sale: ReplayedSale): Promise<T>
+  replay(sale: ReplayedSale): Promise<T>
 }
 
 export type SellDeps = ChannelDeps & {
@@ -61,7 +61,7 @@ export type SellDeps = ChannelDeps & {
 }
 
 /** One sale by voucher, when it is the turn of its channel. Throws a Problem where nothing is sold. */
-export async function sellByVoucher<T>(deps: SellDeps, sale: VoucherCall, ways: Ways<T>): Promise<T> {
+export async function sellByVoucher<T>(deps: SellDeps, sale: VoucherCall, handlers: SaleHandlers<T>): Promise<T> {
   const { payment, terms } = sale
   const { network, voucher } = payment
   const key = { network, id: voucher.channelId }
@@ -78,10 +78,10 @@ export async function sellByVoucher<T>(deps: SellDeps, sale: VoucherCall, ways: 
       known = await openChannel(deps, payment)
     }
     try {
-      const value = await sellInTurn(deps, sale, known, ways).catch(async (error: unknown) => {
+      const value = await sellInTurn(deps, sale, known, handlers).catch(async (error: unknown) => {
         if (!(error instanceof ChannelChanged)) throw error
         // Perhaps it was sold for this request: then its answer is stored.
-        return sellInTurn(deps, sale, await openChannel(deps, payment), ways)
+        return sellInTurn(deps, sale, await openChannel(deps, payment), handlers)
       })
       return { value }
     } catch (error) {
@@ -123,7 +123,12 @@ const unopened = (opened: Opened): ChannelRecord => ({
   claimFailingSinceMs: undefined,
 })
 
-async function sellInTurn<T>(deps: SellDeps, sale: VoucherCall, found: KnownChannel, ways: Ways<T>): Promise<T> {
+async function sellInTurn<T>(
+  deps: SellDeps,
+  sale: VoucherCall,
+  found: KnownChannel,
+  handlers: SaleHandlers<T>,
+): Promise<T> {
   const { payment, terms, fingerprint } = sale
   const { maxClaimable } = payment.voucher
   const base = maxClaimable - terms.amountMicro
@@ -132,13 +137,13 @@ async function sellInTurn<T>(deps: SellDeps, sale: VoucherCall, found: KnownChan
   const { record } = known
   if (base !== record.chargedMicro) {
     const newest = await newestSale(deps, sale, record)
-    if (newest) return ways.give(replaySale(deps, record, newest, payment.voucher))
+    if (newest) return handlers.replay(replaySale(deps, record, newest, payment.voucher))
     throw await correctionFor(deps, record)
   }
   const lost = known.undelivered.get(fingerprint.toString('hex'))
   const lostSale = lost === undefined ? undefined : await lostAnswer(deps, payment, lost)
-  if (lostSale) return ways.give(lostSale)
-  return ways.serve(heldVoucher(await admitted(deps, await coverVoucher(deps, sale, record), terms.amountMicro)))
+  if (lostSale) return handlers.replay(lostSale)
+  return handlers.sell(heldVoucher(await admitted(deps, await coverVoucher(deps, sale, record), terms.amountMicro)))
 }
 
 /** The voucher of the newest sale for the very request of that sale, while nobody else can know it. */

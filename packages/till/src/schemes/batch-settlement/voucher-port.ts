@@ -148,5 +148,5 @@ function saleOf({ hold, route, answer }: KeptSale): NewSale {
 export const heldVoucher = (voucher: VoucherHold): Hold => ({
   ...{ status: 'held', holdId: voucher.callId, callId: voucher.callId, account: voucher.record.config.payer },
   // Its answer is kept with the sale, so that it can be asked for again.
-  ...{ named: true, chargeAfterPrepare: voucher },
+  ...{ hasKey: true, chargeAfterPrepare: voucher },
 })

@@ -59,10 +59,11 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
     return wallets[turn % wallets.length]
   }
   return {
-    words: permit2Reasons,
+    reasons: permit2Reasons,
     evidence: permit2Evidence(chains),
-    takes: (network) => walletsOn(network).length > 0,
-    offer: (terms) => requirements(scheme, terms, scheme === 'upto' ? nextWallet(terms.network.caip2) : undefined),
+    supports: (network) => walletsOn(network).length > 0,
+    requirements: (terms) =>
+      requirements(scheme, terms, scheme === 'upto' ? nextWallet(terms.network.caip2) : undefined),
     extensions: ({ network }) => (sponsors(network) ? { [sponsoringKey]: sponsoringExtension } : {}),
     decode: (envelope) =>
       scheme === 'exact' && envelope.payload?.['permit2Authorization'] === undefined

@@ -1,6 +1,6 @@
 import type { BlockRef } from '@assay/till/chain'
 import { ensureDeployed } from '@assay/till/chain/own-contract'
-import { moneyMayLeave } from '@assay/till/payouts'
+import { mayPayOut } from '@assay/till/payouts'
 import { checkCreatorBooks } from './check-books.ts'
 import { type CreatorChain, type CreatorDeps, creatorChains, type OwnChain } from './deps.ts'
 import { acceptedDistributors, proposeDistributor } from './distributors.ts'
@@ -21,7 +21,7 @@ export async function runCreators(deps: CreatorDeps): Promise<void> {
   for (const place of creatorChains(deps)) {
     const signed = await guarded(deps, place, () => followChain(deps, place))
     if (signed === undefined || !deps.custody || (await deps.custody.isPaused())) continue
-    if (!(await moneyMayLeave(deps.custody, place.network.caip2))) continue
+    if (!(await mayPayOut(deps.custody, place.network.caip2))) continue
     await guarded(deps, place, () => payOut(deps, place))
   }
 }
