@@ -7,7 +7,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { verifySession, verifySiwx } from '@assay/till/proofs'
 import { type TokenMaker, tokenHash } from '@assay/till/signing'
 import type { ShopContext } from '../shop.ts'
-import { refundPull, secondsLeft, takePull } from './fair-use.ts'
+import { countPull, refundPull, secondsLeft } from './fair-use.ts'
 import { type Product, productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
 import { findByToken, findSubscription, paidOn, type Subscription } from './store.ts'
@@ -63,7 +63,7 @@ async function holdPull(deps: EntitlementDeps, call: PaidCall): Promise<HoldOutc
   if (!covering.includes(subscription.tier))
     return notCovered(deps, call, `A ${subscription.tier} subscription does not cover this route.`)
   if (subscription.product === 'stream') return { status: 'held', holdId: uncountedHold, account: subscription.wallet }
-  const taken = await takePull(database, subscription.wallet, policy.fairUse, nowMs)
+  const taken = await countPull(database, subscription.wallet, policy.fairUse, nowMs)
   if (taken === 'taken') return { status: 'held', holdId: subscription.wallet, account: subscription.wallet }
   const limit = taken === 'minute' ? policy.fairUse.perMinute : policy.fairUse.perDay
   throw new Problem(subscriptionProblems.fair_use, {
