@@ -8,7 +8,7 @@ import { verifySession, verifySiwx } from '@assay/till/proofs'
 import { type TokenMaker, tokenHash } from '@assay/till/signing'
 import type { ShopContext } from '../shop.ts'
 import { countPull, refundPull, secondsLeft } from './fair-use.ts'
-import { type Product, productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
+import { type Product, pathsOf, productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
 import { findByToken, findSubscription, paidOn, type Subscription } from './store.ts'
 
@@ -116,9 +116,7 @@ function notCovered({ policy }: EntitlementDeps, call: PaidCall, note: string): 
       renewal: covering.map((tier) => ({
         tier,
         price_usd: formatUsd(policy.priceMicro[tier]),
-        ...(tier === 'stream'
-          ? { base: '/v1/market/intent-stream' }
-          : { base: `/matrix/subscribe/${tier}`, polygon: `/poly/matrix/subscribe/${tier}` }),
+        ...pathsOf(tier),
       })),
     },
   }

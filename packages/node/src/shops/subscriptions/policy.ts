@@ -59,6 +59,12 @@ export const soldBy = (tier: AnyTier): { id: string; path: string } =>
     ? { id: streamRouteId, path: '/v1/market/intent-stream' }
     : { id: `subscriptions.${tier}.base`, path: `/matrix/subscribe/${tier}` }
 
+/** Where a tier is bought, by the chain that the buyer pays on; the stream is sold on Base only. */
+export const pathsOf = (tier: AnyTier): { base: string; polygon?: string } => {
+  const base = soldBy(tier).path
+  return tier === 'stream' ? { base } : { base, polygon: `/poly${base}` }
+}
+
 /** Which tiers open a route, the cheapest first. */
 export function tiersCovering(policy: SubscriptionPolicy, routeId: string): AnyTier[] {
   return allTiers.filter((tier) => policy.covers[tier].some((pattern) => matches(pattern, routeId)))
