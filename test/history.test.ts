@@ -14,7 +14,7 @@ test('no job and no route reads more the longer the past is', async () => {
   expect([...grown, ...faults, ...unexplainedOf(outcomes)].join('\n')).toBe('')
 }, 300_000)
 
-test('a read that has reached its limit with the past between is bounded, one that goes on is not', () => {
+test('a read that stops growing at its limit is bounded, one that keeps growing is not', () => {
   const [first, second, third] = [
     { page: 100, all: 40, tree: 3 },
     { page: 1_000, all: 126, tree: 4 },

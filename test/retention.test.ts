@@ -1,19 +1,20 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
 
 const db = await useTestDatabase()
 const page = readFileSync(new URL('../docs/retention.md', import.meta.url), 'utf8')
 
-type Rule = { tables: string[]; who: string; kept: string; why: string }
+type Rule = { tables: string[]; who: string; kept: string; why: string; jobs: string[] }
 
 const rules = page
   .split('\n## ')[0]
   ?.split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line): Rule => {
-    const [, tables = '', who = '', kept = '', why = ''] = line.split('|').map((cell) => cell.trim())
-    return { tables: [...tables.matchAll(/`([a-z0-9_*]+)`/g)].map(([, name]) => name as string), who, kept, why }
+    const [, tables = '', who = '', kept = '', why = '', deletedBy = ''] = line.split('|').map((cell) => cell.trim())
+    const jobs = [...deletedBy.matchAll(/`([a-z_]+\.[a-z_.]+)/g)].map(([, name]) => name as string)
+    return { tables: [...tables.matchAll(/`([a-z0-9_*]+)`/g)].map(([, name]) => name as string), who, kept, why, jobs }
   }) as Rule[]
 
 const pattern = (name: string) => new RegExp(`^${name.replaceAll('*', '.+')}$`)
@@ -38,6 +39,18 @@ test('what costs its caller nothing ends by itself or says what bounds it', () =
   expect(new Set(rules.map(({ who }) => who))).toEqual(new Set(['payer', 'operator', 'node', 'anybody']))
   for (const { tables, who, kept, why } of rules)
     if (who === 'anybody' && /for ever/.test(kept)) expect([tables, why.length > 20]).toEqual([tables, true])
+})
+
+test('the jobs that delete rows are there', () => {
+  const sources = ['till', 'node'].flatMap((name) => {
+    const folder = new URL(`../packages/${name}/src/`, import.meta.url)
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+      .map((path) => readFileSync(new URL(path, folder), 'utf8'))
+  })
+  const jobs = rules.flatMap((rule) => rule.jobs)
+  expect(jobs.length).toBeGreaterThan(15)
+  expect(jobs.filter((job) => !sources.some((text) => new RegExp(`['\`]${job}`).test(text)))).toEqual([])
 })
 
 test('tables that are cut by time are kept as long as the page says', async () => {

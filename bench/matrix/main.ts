@@ -183,7 +183,7 @@ async function year(shop: MatrixDeps): Promise<void> {
       (
         await timed(() =>
           readHistory(
-            { sql: shop.database, fileCache: shop.fileCache, symbols: shop.symbols, gate: shop.gate },
+            { sql: shop.database, fileCache: shop.fileCache, symbols: shop.symbols, licences: shop.licences },
             query,
             'paid',
           ),

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { createSince } from '../../packages/node/src/http/index.ts'
 import { createFileCache } from '../../packages/node/src/shops/matrix/as-of/file-cache.ts'
 import { createLastFetches } from '../../packages/node/src/shops/matrix/ingest/fetch-state.ts'
-import { createLicenceGate } from '../../packages/node/src/shops/matrix/licences/gate.ts'
+import { createLicencePolicy } from '../../packages/node/src/shops/matrix/licences/licence-policy.ts'
 import type { MatrixDeps } from '../../packages/node/src/shops/matrix/matrix-deps.ts'
 import { createAnswerMemo } from '../../packages/node/src/shops/matrix/snapshots/answer-memo.ts'
 import { createSnapshotCache } from '../../packages/node/src/shops/matrix/snapshots/snapshot-cache.ts'
@@ -29,8 +29,8 @@ export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Prom
   const { database } = store
   const fileCache = createFileCache()
   const symbols = createSymbolTable()
-  const gate = createLicenceGate({ demo: true, assertions: [] })
-  const common = { database, clock: systemClock, log: silentLog, fileCache, symbols, gate, delayMs: 65 * 60_000 }
+  const licences = createLicencePolicy({ demo: true, assertions: [] })
+  const common = { database, clock: systemClock, log: silentLog, fileCache, symbols, licences, delayMs: 65 * 60_000 }
   const streams = openSubscriptionStreams(
     { ...common, rng: systemRng },
     {

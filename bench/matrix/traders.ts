@@ -184,7 +184,7 @@ async function fiveYearsOfSources(shop: MatrixDeps, days: readonly string[]): Pr
     knownAtMs: Date.now(),
     sinceDate: addDays(days[0] as string, -1),
   }
-  const deps = { sql: shop.database, fileCache: shop.fileCache, symbols: shop.symbols, gate: shop.gate }
+  const deps = { sql: shop.database, fileCache: shop.fileCache, symbols: shop.symbols, licences: shop.licences }
   const runs: { wallMs: number; cpuMs: number }[] = []
   for (const { symbol } of few) runs.push(await timed(() => readHistory(deps, { ...query, symbol }, 'paid')))
   process.stdout.write(

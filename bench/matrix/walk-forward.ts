@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { loadAsOfView } from '../../packages/node/src/shops/matrix/as-of/load-view.ts'
 import { feeds } from '../../packages/node/src/shops/matrix/feeds/catalogue.ts'
 import { ingestFile } from '../../packages/node/src/shops/matrix/ingest/ingest-file.ts'
-import { createLicenceGate } from '../../packages/node/src/shops/matrix/licences/gate.ts'
+import { createLicencePolicy } from '../../packages/node/src/shops/matrix/licences/licence-policy.ts'
 import { compareWithBaselines } from '../../packages/node/src/shops/matrix/quality/compare.ts'
 import { type Evaluation, evaluate } from '../../packages/node/src/shops/matrix/quality/evaluate.ts'
 import { testDefinition } from '../../packages/node/src/shops/matrix/quality/test-definition.ts'
@@ -62,7 +62,7 @@ try {
 /** Where the names that made the news were on the mornings before. */
 async function showNames(view: Parameters<typeof loadAsOfView>[0]): Promise<void> {
   // Whatever the terms, an operator may look at its own ranking.
-  const gate = createLicenceGate({
+  const licences = createLicencePolicy({
     demo: false,
     assertions: (['finra-short-interest', 'finra-short-volume', 'nasdaq-directory', 'prices'] as const).map(
       (source) => ({ source, allows: 'paid', assertedBy: 'bench', assertedAt: '2026-01-01', reference: 'evaluation' }),
@@ -72,7 +72,7 @@ async function showNames(view: Parameters<typeof loadAsOfView>[0]): Promise<void
     const snapshot = await buildSnapshot(
       await loadAsOfView(view, Date.parse(`${day}T14:29:59Z`)),
       feeds.squeeze,
-      gate,
+      licences,
       'paid',
     )
     if (!isSnapshot(snapshot)) continue

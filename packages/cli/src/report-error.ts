@@ -52,7 +52,7 @@ export function toCliError(error: unknown): CliError {
   const { name, message, problems, details } = (error ?? {}) as Record<string, unknown>
   if (name === 'ConfigError' && Array.isArray(problems))
     return new CliError(usage, 'configuration', String(message), {
-      hint: 'docs/configuration.md explains every variable; `assay doctor` looks at the whole installation.',
+      hint: 'docs/configuration.md explains every variable; `assay doctor` checks the whole installation.',
       details: { problems },
     })
   if (name === 'Problem') {

@@ -1,17 +1,17 @@
 import { createInterface } from 'node:readline/promises'
 import { printable } from './printable.ts'
 
-/** Where a command speaks. Answers go to standard output, everything said beside them to standard error. */
+/** Input and output of a command. Results go to standard output, everything else to standard error. */
 export type Terminal = {
   env: NodeJS.ProcessEnv
-  /** Somebody sits there and can be asked. */
+  /** A person can answer questions. */
   interactive: boolean
   /** Width of a line of text; that of a terminal, where there is one. */
   columns: number
   out(text: string): void
   outBytes(bytes: Uint8Array): void
   say(text: string): void
-  /** Replaces the line said before by the same means; on no terminal it is left out. */
+  /** Replaces the previous status line. Nothing is written where standard error is not a terminal. */
   status(text: string): void
   confirm(question: string): Promise<boolean>
   readInput(): Promise<Buffer>

@@ -24,8 +24,8 @@ const firstDelayMs = 500
 const longestDelayMs = 8_000
 
 /**
- * Sends one paid request until the node has decided. Each try carries the same bytes, so that no try can pay twice;
- * the pace has its own floor, so that no seller can turn the client into a storm.
+ * Sends one paid request until the node has decided. Each try carries the same bytes, so that no try can pay twice.
+ * The delay between tries has a minimum, so that no seller can make the client flood it.
  */
 export async function sendUntilAnswered(
   platform: Platform,

@@ -58,7 +58,7 @@ export async function runBuy(context: CommandContext, url: string, options: BuyO
   await deliver(context, { request, result, client, quote }, options)
 }
 
-/** Somebody must have set a limit: a maximum, or a person who looks at the price. */
+/** Somebody must have set a limit: a maximum, or a person who confirms the price. */
 function maximumOf(options: BuyOptions, terminal: Terminal): bigint | undefined {
   const { maxAmount, demo, dryRun, yes } = options
   const micro = maxAmount === undefined ? undefined : parseUsd(maxAmount)

@@ -117,7 +117,7 @@ export async function showWithdrawable(
   }
   printResult(terminal, options.json, document, () =>
     status.length === 0
-      ? 'nothing is known yet; a running node looks at custody every two minutes'
+      ? 'nothing is known yet; a running node reads custody every two minutes'
       : [
           table(status, [
             { title: 'network', of: (row) => row.network },

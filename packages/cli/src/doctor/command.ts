@@ -10,7 +10,7 @@ export const addDoctor: AddCommand = (program, context) => {
     .command('doctor')
     .summary('Check an installation or an x402 endpoint, and say how to repair it')
     .description(
-      'Without a URL: looks at this installation, from the Node version to the configuration, and changes nothing.\n' +
+      'Without a URL: checks this installation, from the Node version to the configuration, and changes nothing.\n' +
         'With a URL: asks any x402 endpoint, ours or not, as a buyer, an indexer and a scanner would, and pays nothing.\n' +
         'Exit code 1 when a check fails.',
     )

@@ -37,7 +37,7 @@ function resourcesOf(origin: string, document: unknown): Candidate[] {
   })
 }
 
-/** Whatever a document says, the doctor looks at the address it was called to. */
+/** Whatever a document says, the doctor checks the address it was given. */
 function ownUrl(origin: string, text: string): string | undefined {
   if (!URL.canParse(text, origin)) return undefined
   const url = new URL(text, origin)

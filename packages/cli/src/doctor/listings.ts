@@ -4,9 +4,9 @@ import { type Check, ok, warn } from './check.ts'
 import { checkByDatabase } from './data-folder.ts'
 
 /** A Bazaar drops what was not settled for so long. */
-const listedDays = 30
+const listingTtlDays = 30
 const warnedDaysBefore = 7
-const lookedBackDays = 90
+const lookbackDays = 90
 
 const dayMs = 86_400_000
 
@@ -17,7 +17,7 @@ export async function checkListings(node: Node, config: Config, nowMs: number): 
     const { rows } = await client.query<{ route_id: string; settled_at: Date }>(
       `select route_id, max(settled_at) as settled_at from payment
        where ended_at > $1 and settled_at is not null group by route_id order by route_id`,
-      [new Date(nowMs - lookedBackDays * dayMs)],
+      [new Date(nowMs - lookbackDays * dayMs)],
     )
     return listingChecks(rows, nowMs)
   })
@@ -28,8 +28,8 @@ export function listingChecks(rows: readonly { route_id: string; settled_at: Dat
   const fix = 'buy it once through the facilitator, for example with `assay buy`: a settlement renews the listing'
   const late = rows.flatMap(({ route_id, settled_at }) => {
     const days = Math.floor((nowMs - settled_at.getTime()) / dayMs)
-    if (days < listedDays - warnedDaysBefore) return []
-    const left = listedDays - days
+    if (days < listingTtlDays - warnedDaysBefore) return []
+    const left = listingTtlDays - days
     const when = left > 0 ? `is dropped in ${left} ${left === 1 ? 'day' : 'days'}` : 'is no longer listed'
     return [warn(name, `${route_id} was last settled ${days} days ago and ${when}`, fix)]
   })
@@ -37,7 +37,7 @@ export function listingChecks(rows: readonly { route_id: string; settled_at: Dat
   const routes = `${rows.length} ${rows.length === 1 ? 'route' : 'routes'}`
   return [
     rows.length === 0
-      ? warn(name, `nothing was settled in ${lookedBackDays} days, so nothing is listed`, fix)
-      : ok(name, `${routes} settled within ${listedDays - warnedDaysBefore} days`),
+      ? warn(name, `nothing was settled in ${lookbackDays} days, so nothing is listed`, fix)
+      : ok(name, `${routes} settled within ${listingTtlDays - warnedDaysBefore} days`),
   ]
 }

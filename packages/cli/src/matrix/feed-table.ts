@@ -54,7 +54,7 @@ export function feedTable(answer: MatrixAnswer): string {
   ].join('\n')
 }
 
-/** Of a few symbols there is room to say why. */
+/** Up to this many symbols are shown with the factors of their score. */
 const explainedMax = 5
 
 type Factor = NonNullable<NonNullable<MatrixRow['factors']>[string]>
@@ -86,12 +86,12 @@ const historyColumns: readonly [series: string, title: string, value: (row: Matr
   ['price', 'close', (row) => row.close ?? null],
   ['short_volume', 'short share', (row) => share(row.short_volume, row.total_volume)],
   ['short_interest', 'short interest', (row) => row.position ?? null],
-  ['fails', 'fails', (row) => row.quantity ?? null],
+  ['fails', 'fails to deliver', (row) => row.quantity ?? null],
   ['borrow', 'borrow fee %', (row) => row.fee_pct ?? null],
   ['vendor', 'utilisation %', (row) => row.utilisation_pct ?? null],
   ['vendor', 'lending fee %', (row) => row.lending_fee_pct ?? null],
   ['vendor', 'implied vol. %', (row) => row.implied_volatility_30d_pct ?? null],
-  ['vendor', 'puts per call', (row) => row.put_call_open_interest ?? null],
+  ['vendor', 'put/call ratio', (row) => row.put_call_open_interest ?? null],
 ]
 
 /** One line a series: a picture, and from where to where it went. */

@@ -69,7 +69,7 @@ export async function buyInMesh(context: CommandContext, capability: string, opt
   )
 }
 
-/** Somebody must have set a limit: a maximum, or a person who looks at the price. */
+/** Somebody must have set a limit: a maximum, or a person who confirms the price. */
 function requireMaximum({ terminal }: CommandContext, { maxAmount, demo, dryRun, yes }: MeshBuyOptions): void {
   if (maxAmount !== undefined && parseUsd(maxAmount) === undefined)
     throw usageError(`--max-amount: not decimal USD: ${maxAmount}`, 'Such as 0.05, with at most six decimals.')

@@ -25,7 +25,7 @@ export type DeliveryDeps = {
 const places = { webhook: 32, webhook_failing: 8, email: 8, email_failing: 2 }
 type DeliveryClass = keyof typeof places
 
-/** Several deliveries end between two looks at what is due, so that a long backlog is not sorted again for each. */
+/** Several deliveries end between two reads of what is due, so that a long backlog is not sorted again for each. */
 const [pollMsMin, pollMsMax] = [50, 500]
 
 /** Whether an event or a delivery waits. */

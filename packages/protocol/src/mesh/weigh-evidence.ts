@@ -1,5 +1,5 @@
 /** One paid call, as its payer reported it. */
-export type PaidCall = { payer: string; outcome: 'ok' | 'disputed'; priceKept: boolean; latencyMs: number }
+export type ReportedPurchase = { payer: string; outcome: 'ok' | 'disputed'; priceKept: boolean; latencyMs: number }
 
 /** What paid calls say of a node and a capability. */
 export type EvidenceSummary = {
@@ -24,7 +24,7 @@ const strangersWeightMax = 1
 const knownPayers = 2
 
 /** A payer counts once, however often it buys: calls of a group weigh their logarithm, up to a limit. */
-export function weighEvidence(calls: readonly PaidCall[], groupOf: (payer: string) => string): EvidenceSummary {
+export function weighEvidence(calls: readonly ReportedPurchase[], groupOf: (payer: string) => string): EvidenceSummary {
   const groups = new Map<string, { good: number; bad: number }>()
   for (const { payer, outcome, priceKept } of calls) {
     const group = groups.get(groupOf(payer)) ?? { good: 0, bad: 0 }

@@ -74,7 +74,7 @@ export function presentMandate(client: AssayClient, node: string, mandate: Signe
   return ask(client, node, 'mandates.create', { body: mandate })
 }
 
-/** In a request that the owner signs, too: so it is confirmed, and draws after a restore of the node as well. */
+/** The owner signs the request as well as the mandate. That confirms it, so it can still draw after a restore of the node. */
 export async function createMandate(
   client: AssayClient,
   account: Signer['account'] & Pick<LocalAccount, 'signTypedData'>,

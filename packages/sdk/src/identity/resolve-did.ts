@@ -9,9 +9,9 @@ export type DidDocument = {
   authentication: string[]
   assertionMethod: string[]
   service: { id: string; type: string; serviceEndpoint: unknown }[]
-  /** Of wallets; nodes have none. */
+  /** Only in documents of wallets. */
   capabilities?: Record<string, unknown>[]
-  /** Null where the node has seen nothing; left out of documents of the past. */
+  /** Null where the node knows no payments; left out of earlier versions of a document. */
   creditRating?: CreditRating | null
   paymentAuthorizations?: unknown[]
 }

@@ -87,7 +87,7 @@ const faultTexts: Record<StatementFault, string> = {
   key_not_valid_then: 'the key was not valid when it was signed',
 }
 
-/** Looks at one node closely: keys of each origin, statement, and the price that it really asks. */
+/** Inspects one node: keys of each origin, statement, and the price that it really asks. */
 export async function inspectNode(
   { address, statement: jws, health, namedBy }: Candidate,
   { capability, networks, schema, maxMicro, guard }: InspectOptions,

@@ -2,7 +2,7 @@ import { isRecord } from '@assay/protocol/json-object'
 import { readDirectory } from '@assay/protocol/keys/key-directory'
 import { verifyMeshEvidence } from '@assay/protocol/mesh/evidence'
 import { openStatement } from '@assay/protocol/mesh/statement'
-import { type PaidCall, weighEvidence, whyRanked } from '@assay/protocol/mesh/weigh-evidence'
+import { type ReportedPurchase, weighEvidence, whyRanked } from '@assay/protocol/mesh/weigh-evidence'
 import type { Platform } from '../platform.ts'
 import type { FetchGuard } from './fetch-guard.ts'
 import { asPeerKey, type FoundNode } from './inspect-node.ts'
@@ -19,7 +19,7 @@ export async function weighNode(node: FoundNode, guard: FetchGuard): Promise<Fou
   return { ...node, evidence, why: whyRanked(node.priceUsd, node.priceProven, evidence) }
 }
 
-async function readCalls(node: FoundNode, platform: Platform): Promise<(PaidCall & { group: string })[]> {
+async function readCalls(node: FoundNode, platform: Platform): Promise<(ReportedPurchase & { group: string })[]> {
   const query = new URLSearchParams({ node: node.did, capability: node.capability })
   const answer = await fetchMeshJson(`${node.namedBy}/x402/mesh/evidence?${query}`, platform)
   const data = isRecord(answer) && Array.isArray(answer.data) ? answer.data.slice(0, itemsMax) : []
@@ -39,7 +39,7 @@ async function readCalls(node: FoundNode, platform: Platform): Promise<(PaidCall
       return [
         {
           payer: verdict.payer,
-          outcome: evidence.outcome as PaidCall['outcome'],
+          outcome: evidence.outcome as ReportedPurchase['outcome'],
           priceKept: evidence.paid_micro === evidence.stated_micro,
           latencyMs: Number(evidence.latency_ms),
           group: typeof group === 'string' ? group : verdict.payer,

@@ -2,12 +2,12 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
-import type { OpenedSubscription } from '../subscriptions/index.ts'
+import { type OpenedSubscription, streamPath } from '../subscriptions/index.ts'
 import { openStream } from './open-stream.ts'
 import { fileEvents, listFiles, type PaidTime, seqBeforeNewestBucket, seriesOf } from './store.ts'
 import { clusterList, position, type StreamDeps, streamFacts } from './stream-route.ts'
 import { type StreamTickets, ticketMs, ticketPattern } from './stream-ticket.ts'
-import { parseEventId, streamPath } from './tick-event.ts'
+import { parseEventId } from './tick-event.ts'
 
 export type BrowserDeps = StreamDeps & { tickets: StreamTickets }
 

@@ -2,7 +2,7 @@ import { tokenize } from '../match/index.ts'
 import type { ClusterNode, ClusterTable } from './clusters.ts'
 
 export type Classifier = {
-  /** The topic that a question is about, after all topics above it, the broadest first; empty where none fits. */
+  /** The path of topics from the broadest to the one that the question is about; empty where none fits. */
   classify(query: string): readonly ClusterNode[]
   /** The word that stands for a term in print, for terms that occur in the names of topics; others have none. */
   wordOf(term: string): string | undefined

@@ -1,6 +1,7 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import { streamPath } from '../subscriptions/index.ts'
 import { taxonomyAttribution } from './clusters.ts'
 import type { IntentDeps } from './deps.ts'
 import { publishedEvent } from './event-schema.ts'
@@ -8,7 +9,7 @@ import { widest } from './plan.ts'
 import { privacyStatement } from './privacy.ts'
 import { privacySchema, type SignalDeps, signalRoute } from './signal-route.ts'
 import { eventsBetween, type IntentEvent } from './store.ts'
-import { eventId, parseEventId, streamPath } from './tick-event.ts'
+import { eventId, parseEventId } from './tick-event.ts'
 
 const hourMs = 3_600_000
 const pageMax = 500

@@ -2,11 +2,11 @@ import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { eventText, signedEvent } from '../../http/index.ts'
-import type { StoredStreamSubscription } from '../subscriptions/index.ts'
+import { type StoredStreamSubscription, streamPath } from '../subscriptions/index.ts'
 import { toHubEvent } from './feed.ts'
 import { eventsAfter, newestSeq, seqBefore, seqBeforeNewestBucket } from './store.ts'
 import type { StreamDeps, StreamRequest } from './stream-route.ts'
-import { eventId, streamPath } from './tick-event.ts'
+import { eventId } from './tick-event.ts'
 
 /** Small, for a reader that stops in the middle of it keeps one page in memory. */
 const pageSize = 20

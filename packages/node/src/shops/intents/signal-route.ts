@@ -1,13 +1,13 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type Unavailable } from '../../http/index.ts'
+import { streamPath } from '../subscriptions/index.ts'
 import type { IntentDeps } from './deps.ts'
 import type { Feed } from './feed.ts'
 import { promisedError, widest } from './plan.ts'
 import { privacyStatement } from './privacy.ts'
 import { percent } from './signal.ts'
 import { type SimulatedDay, simulateDay } from './simulate-signal.ts'
-import { streamPath } from './tick-event.ts'
 
 export type SignalDeps = IntentDeps & { feed: Pick<Feed, 'signal' | 'plan'>; unavailable(): Unavailable | undefined }
 

@@ -20,6 +20,7 @@ import {
   type StoredStreamSubscription,
   type StreamSubscriptions,
   type SubscriptionStreams,
+  streamPath,
   streamRouteId,
   subscriptionProblems,
   subscriptionSchema,
@@ -30,7 +31,7 @@ import type { Feed } from './feed.ts'
 import { openStream } from './open-stream.ts'
 import { promisedError } from './plan.ts'
 import { keepsPromise, percent } from './signal.ts'
-import { parseEventId, streamPath } from './tick-event.ts'
+import { parseEventId } from './tick-event.ts'
 
 export type StreamDeps = IntentDeps & {
   feed: Feed

@@ -15,7 +15,7 @@ const refused = (ticket: string) => {
   }
 }
 
-test('a ticket says whose it is, for a minute, and fits into an address', () => {
+test('a ticket names its holder, is valid for a minute and needs no escaping in a URL', () => {
   const { ticket, expiresAtMs } = tickets.issue(holder)
   expect(ticket).toMatch(ticketPattern)
   expect(encodeURIComponent(ticket)).toBe(ticket)

@@ -1,6 +1,7 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { signedEvent } from '../../http/index.ts'
+import { streamPath } from '../subscriptions/index.ts'
 import type { IntentDeps } from './deps.ts'
 import type { NoisyCell } from './noise.ts'
 import type { Merged } from './peers/merge-peers.ts'
@@ -10,7 +11,6 @@ import type { IntentEvent } from './store.ts'
 
 export const tickType = 'market.intent.tick.v1'
 export const bucketType = 'market.intent.bucket.v1'
-export const streamPath = '/v1/market/intent-stream'
 
 /** The stream is one log; a second one would count apart under another number in front. */
 const shard = '0'

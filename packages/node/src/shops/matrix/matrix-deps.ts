@@ -9,7 +9,7 @@ import type { SubscriptionStreams } from '../subscriptions/index.ts'
 import type { FileCache } from './as-of/file-cache.ts'
 import type { FetchPlan } from './ingest/fetch-plan.ts'
 import type { LastFetches } from './ingest/fetch-state.ts'
-import type { LicenceGate } from './licences/gate.ts'
+import type { LicencePolicy } from './licences/licence-policy.ts'
 import type { SnapshotCache } from './snapshots/snapshot-cache.ts'
 import type { SymbolTable } from './store/symbol-table.ts'
 
@@ -30,7 +30,7 @@ export type MatrixDeps = {
   fileCache: FileCache
   symbols: SymbolTable
   snapshotCache: SnapshotCache
-  gate: LicenceGate
+  licences: LicencePolicy
   /** What the node fetches by itself, and how the last fetches went. */
   plans: readonly FetchPlan[]
   looks: LastFetches

@@ -26,7 +26,7 @@ import { fetchDue } from './ingest/fetch-due.ts'
 import { fetchPlans } from './ingest/fetch-plan.ts'
 import { createLastFetches } from './ingest/fetch-state.ts'
 import { officialOutbound } from './ingest/official-outbound.ts'
-import { createLicenceGate } from './licences/gate.ts'
+import { createLicencePolicy } from './licences/licence-policy.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
 import { keepQuality, qualityIsDue, readQuality } from './quality/quality-store.ts'
@@ -159,7 +159,7 @@ function createDeps(
   const { database, clock, ids, log, jws, baseUrl } = context
   const fileCache = createFileCache({ replica: database.within?.(rowsLagMsMax), clock })
   const symbols = createSymbolTable()
-  const gate = createLicenceGate({ demo: context.mode === 'demo', assertions: settings.assertions })
+  const licences = createLicencePolicy({ demo: context.mode === 'demo', assertions: settings.assertions })
   const { delayMs } = settings
   return {
     database,
@@ -170,14 +170,14 @@ function createDeps(
     baseUrl,
     fileCache,
     symbols,
-    gate,
+    licences,
     delayMs,
     streams,
     stopping,
     plans: fetchPlans(settings),
     looks: createLastFetches(database),
     since: createSince(clock),
-    snapshotCache: createSnapshotCache({ database, clock, log, fileCache, symbols, gate, delayMs }),
+    snapshotCache: createSnapshotCache({ database, clock, log, fileCache, symbols, licences, delayMs }),
     memo: createAnswerMemo(),
     prices: { liveMicro: settings.liveMicro, vipMicro: settings.vipMicro },
     network: context.base.caip2,

@@ -1,5 +1,5 @@
 import type { SignedEvidence } from '@assay/protocol/mesh/evidence'
-import type { PaidCall } from '@assay/protocol/mesh/weigh-evidence'
+import type { ReportedPurchase } from '@assay/protocol/mesh/weigh-evidence'
 import type { Sql } from '@assay/till/store/database'
 
 const at = (place: number) => `to_timestamp($${place}::float8 / 1000)`
@@ -51,7 +51,7 @@ export type EvidenceQuery = {
   limit: number
 }
 
-/** Oldest first from a moment on, or the newest about one node. */
+/** All since a time, oldest first, or the newest about one node. */
 export async function readEvidenceRows(sql: Sql, query: EvidenceQuery): Promise<ReportedEvidence[]> {
   const { rows } = await sql.query<{ document: string; reporter: string; received_at: Date }>(
     `select document, reporter, received_at from mesh_evidence
@@ -66,13 +66,13 @@ export async function readEvidenceRows(sql: Sql, query: EvidenceQuery): Promise<
   }))
 }
 
-export type KnownCall = PaidCall & { node: string }
+export type KnownCall = ReportedPurchase & { node: string }
 
 export async function paidCalls(sql: Sql, capability: string, nodes: readonly string[]): Promise<KnownCall[]> {
   const { rows } = await sql.query<{
     node: string
     reporter: string
-    outcome: PaidCall['outcome']
+    outcome: ReportedPurchase['outcome']
     price_kept: boolean
     latency_ms: number
   }>(
@@ -89,7 +89,7 @@ export async function paidCalls(sql: Sql, capability: string, nodes: readonly st
   }))
 }
 
-/** Of these wallets, those that paid the operator of this node itself: not with credit that can be refunded, and for good. */
+/** Which of these wallets paid the operator of this node, by a final payment that was no purchase of credit. */
 export async function knownPayers(sql: Sql, wallets: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql.query<{ wallet: string }>(
     `select w.wallet from unnest($1::text[]) as w(wallet)

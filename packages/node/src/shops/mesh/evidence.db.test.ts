@@ -177,7 +177,7 @@ test('paid calls rank a peer by independent payers: strangers together count as 
   expect(next).toMatchObject({ address: cheap.address, evidence: { payers: 0, calls: 20 } })
 })
 
-test('a search looks at price, network and schema', async () => {
+test('a search checks price, network and schema', async () => {
   const schema = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg'
   const peers = [
     play('cheap', '10000'),

@@ -21,7 +21,7 @@ beforeEach(async () => {
 const play = (name: string, offers = [reportOf('20000')]) =>
   playPeer(`https://api.${name}.example`, { nowMs: clock.nowMs, offers })
 
-/** Joins them, looks at the prices of each, and names the best for a path. */
+/** Joins them, reads the prices of each, and names the best for a path. */
 async function bestFor(path: string, ...peers: PlayedPeer[]): Promise<string | undefined> {
   for (const [i, peer] of peers.entries()) {
     world.play(`198.51.${i}.1`, peer)

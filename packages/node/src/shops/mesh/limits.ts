@@ -29,7 +29,7 @@ export const silentTakenMax = 4
 export const evidencePageMax = 64
 export const evidencePageBytesMax = 393_216
 export const evidenceBytesMax = 524_288
-/** Offers that a search looks at, and shows on a page. */
+/** Offers that a search reads, and shows on a page. */
 export const searchedMax = 512
 export const searchPageMax = 50
 /** A page of the document: a peer that states much leaves room to fewer on it. */

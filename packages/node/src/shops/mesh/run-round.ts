@@ -29,7 +29,7 @@ export type Rounds = {
 const visitsAtOnceMax = 16
 /** Visits to names that did not answer yet, beyond what there is in a minute; one that answers takes none of it. */
 const namesAtFirst = 64
-/** Peers whose prices are checked one after the other; with more of them, evenly over the time between two looks at each. */
+/** Peers whose prices are checked one after the other; with more of them, evenly over the time between two checks of each. */
 const pricesAtFirst = 8
 const pushedTo = 8
 /** So many pauses between visits without any peer, five minutes as a node is set up, are worth an alarm. */

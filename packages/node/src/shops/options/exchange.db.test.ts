@@ -582,7 +582,7 @@ test('what was agreed to is what is bought: another price is refused, also a low
   await exchange.buy(me, symbol, 1, usd(70))
 })
 
-test('two looks at the stream make one index, and list the same series once', async () => {
+test('two reads of the stream make one index, and list the same series once', async () => {
   const endMs = Math.floor(exchange.clock.nowMs() / 30_000) * 30_000 - 86_400_000
   const fresh = createExchange(db.database)
   fresh.clock.set(endMs + 1_000)

@@ -7,16 +7,16 @@ import type { Tx } from '@assay/till/store/database'
  * posted as revenue. So a citation counts with its toll, an option with its fee, a top-up or collateral with nothing.
  */
 export async function operatorRevenueOf(tx: Tx, sales: readonly Sale[]): Promise<Map<string, Micro>> {
-  const takes = new Map<string, Micro>()
-  for (const { paymentId, payee, amountMicro } of sales) if (payee === 'pay_to') takes.set(paymentId, amountMicro)
+  const revenues = new Map<string, Micro>()
+  for (const { paymentId, payee, amountMicro } of sales) if (payee === 'pay_to') revenues.set(paymentId, amountMicro)
   const shared = sales.filter(({ payee }) => payee === 'custody')
-  if (shared.length === 0) return takes
+  if (shared.length === 0) return revenues
   const { rows } = await tx.query<{ payment_id: string; micro: bigint }>({
     name: 'rewards_takes',
     text: `select payment_id, -sum(micro)::bigint as micro from ledger_of_payments($1)
       where kind = 'income' and unit like 'eip155:%' and unit not like '%/gas' group by payment_id having sum(micro) < 0`,
     values: [shared.map(({ paymentId }) => paymentId)],
   })
-  for (const row of rows) takes.set(row.payment_id, row.micro)
-  return takes
+  for (const row of rows) revenues.set(row.payment_id, row.micro)
+  return revenues
 }

@@ -27,10 +27,10 @@ export async function rewardSales(
   sales: readonly Sale[],
   unposted: LedgerTransaction[] = [],
 ): Promise<void> {
-  const takes = await operatorRevenueOf(tx, sales)
+  const revenues = await operatorRevenueOf(tx, sales)
   const counted = sales.flatMap((sale): CountedSale[] => {
-    const takeMicro = takes.get(sale.paymentId) ?? 0n
-    return takeMicro > 0n ? [{ sale, takeMicro, ...explicitAffiliate(deps, sale) }] : []
+    const operatorRevenueMicro = revenues.get(sale.paymentId) ?? 0n
+    return operatorRevenueMicro > 0n ? [{ sale, operatorRevenueMicro, ...explicitAffiliate(deps, sale) }] : []
   })
   if (counted.length === 0) return
   const payers = await countSales(tx, counted)
@@ -55,17 +55,17 @@ function toRewards(
 ): RewardRow[] {
   const spentMicro = new Map([...payers].map(([wallet, row]) => [wallet, row.spentBeforeMicro]))
   return counted.map((one) => {
-    const { sale, takeMicro } = one
+    const { sale, operatorRevenueMicro } = one
     const before = spentMicro.get(sale.payer) ?? 0n
-    spentMicro.set(sale.payer, before + takeMicro)
+    spentMicro.set(sale.payer, before + operatorRevenueMicro)
     const affiliate = one.affiliate ?? remembered(deps.policy, payers.get(sale.payer), sale.settledAtMs)
-    const part = affiliatePart(deps.policy, sale, takeMicro, affiliate)
-    const earningMicro = rewardedMicro(sale.payee, takeMicro, part.affiliateMicro)
+    const part = affiliatePart(deps.policy, sale, operatorRevenueMicro, affiliate)
+    const earningMicro = rewardedMicro(sale.payee, operatorRevenueMicro, part.affiliateMicro)
     const referral = referrals.get(sale.paymentId)
     const bonus = referral ? referralPoints(deps.policy, earningMicro) : { referrer: 0n, referred: 0n }
     return {
       sale,
-      takeMicro,
+      operatorRevenueMicro,
       points: pointsFor(deps.policy, before, earningMicro),
       // What inclusion is not enough for may still be undone.
       needsFinality: sale.source === 'payment' && sale.amountMicro > defaultGateLimits.inclusionMicroMax,
@@ -84,9 +84,9 @@ function remembered(policy: RewardsPolicy, payer: LoyaltyRow | undefined, nowMs:
   return nowMs - payer.firstSaleAtMs <= policy.affiliate.windowDays * dayMs ? payer.affiliate : undefined
 }
 
-function affiliatePart(policy: RewardsPolicy, sale: Sale, takeMicro: Micro, affiliate: Address | undefined) {
+function affiliatePart(policy: RewardsPolicy, sale: Sale, operatorRevenueMicro: Micro, affiliate: Address | undefined) {
   const { holdDays, bps } = policy.affiliate
-  const affiliateMicro = affiliate === undefined ? 0n : affiliateShare(policy, sale.amountMicro, takeMicro)
+  const affiliateMicro = affiliate === undefined ? 0n : affiliateShare(policy, sale.amountMicro, operatorRevenueMicro)
   return {
     affiliate: affiliateMicro > 0n ? affiliate : undefined,
     affiliateMicro,

@@ -6,7 +6,7 @@ import type { Tx } from '@assay/till/store/database'
 import type { IgnoredReason } from './attribute.ts'
 
 /** A sale of which the node keeps something. */
-export type CountedSale = { sale: Sale; takeMicro: Micro; affiliate?: Address; note?: IgnoredReason }
+export type CountedSale = { sale: Sale; operatorRevenueMicro: Micro; affiliate?: Address; note?: IgnoredReason }
 
 export type LoyaltyRow = {
   wallet: Address
@@ -40,10 +40,10 @@ type PayerSum = {
 /** Adds the sales to their payers' rows and locks these; wallets in order, so that two batches never wait in a circle. */
 export async function countSales(tx: Tx, counted: readonly CountedSale[]): Promise<Map<Address, LoyaltyRow>> {
   const sums = new Map<Address, PayerSum>()
-  for (const { sale, takeMicro, affiliate, note } of counted) {
+  for (const { sale, operatorRevenueMicro, affiliate, note } of counted) {
     const known = sums.get(sale.payer)
     sums.set(sale.payer, {
-      micro: (known?.micro ?? 0n) + takeMicro,
+      micro: (known?.micro ?? 0n) + operatorRevenueMicro,
       sales: (known?.sales ?? 0) + 1,
       affiliate: affiliate ?? known?.affiliate,
       note: note ?? known?.note,
@@ -90,7 +90,7 @@ export async function countSales(tx: Tx, counted: readonly CountedSale[]): Promi
 
 export type RewardRow = {
   sale: Sale
-  takeMicro: Micro
+  operatorRevenueMicro: Micro
   points: bigint
   needsFinality: boolean
   note: IgnoredReason | undefined
@@ -140,7 +140,7 @@ const rewardValues = (rows: readonly RewardRow[]): unknown[] => [
   rows.map(({ sale }) => sale.payer),
   rows.map(({ sale }) => sale.network),
   rows.map(({ sale }) => sale.routeId),
-  rows.map((row) => row.takeMicro),
+  rows.map((row) => row.operatorRevenueMicro),
   rows.map((row) => row.points),
   rows.map((row) => row.affiliate ?? null),
   rows.map((row) => row.affiliateMicro),

@@ -7,8 +7,8 @@ import { Problem } from '@assay/till/kernel/problem'
 import { verifySession, verifySiwx } from '@assay/till/proofs'
 import { type TokenMaker, tokenHash } from '@assay/till/signing'
 import type { ShopContext } from '../shop.ts'
-import { refundPull, secondsLeft, takePull } from './fair-use.ts'
-import { type Product, productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
+import { countPull, refundPull, secondsLeft } from './fair-use.ts'
+import { type Product, pathsOf, productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
 import { findByToken, findSubscription, paidOn, type Subscription } from './store.ts'
 
@@ -63,7 +63,7 @@ async function holdPull(deps: EntitlementDeps, call: PaidCall): Promise<HoldOutc
   if (!covering.includes(subscription.tier))
     return notCovered(deps, call, `A ${subscription.tier} subscription does not cover this route.`)
   if (subscription.product === 'stream') return { status: 'held', holdId: uncountedHold, account: subscription.wallet }
-  const taken = await takePull(database, subscription.wallet, policy.fairUse, nowMs)
+  const taken = await countPull(database, subscription.wallet, policy.fairUse, nowMs)
   if (taken === 'taken') return { status: 'held', holdId: subscription.wallet, account: subscription.wallet }
   const limit = taken === 'minute' ? policy.fairUse.perMinute : policy.fairUse.perDay
   throw new Problem(subscriptionProblems.fair_use, {
@@ -116,9 +116,7 @@ function notCovered({ policy }: EntitlementDeps, call: PaidCall, note: string): 
       renewal: covering.map((tier) => ({
         tier,
         price_usd: formatUsd(policy.priceMicro[tier]),
-        ...(tier === 'stream'
-          ? { base: '/v1/market/intent-stream' }
-          : { base: `/matrix/subscribe/${tier}`, polygon: `/poly/matrix/subscribe/${tier}` }),
+        ...pathsOf(tier),
       })),
     },
   }

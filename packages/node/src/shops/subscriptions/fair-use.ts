@@ -20,7 +20,7 @@ with minute as (
 select exists (select from minute) as minute, exists (select from day) as day`
 
 /** Counts one pull in one guarded statement; tells which limit refused it. */
-export async function takePull(
+export async function countPull(
   sql: Sql,
   wallet: Address,
   limits: SubscriptionPolicy['fairUse'],

@@ -13,7 +13,7 @@ import { subscribeRoutes } from './subscribe-routes.ts'
 
 export { outageJob } from './extend-for-outages.ts'
 export { listSubscriptions } from './list-subscriptions.ts'
-export { parseSubscriptionPolicy, type SubscriptionPolicy, streamRouteId } from './policy.ts'
+export { parseSubscriptionPolicy, type SubscriptionPolicy, streamPath, streamRouteId } from './policy.ts'
 export { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 export { exampleSubscription, subscriptionSchema } from './show-subscription.ts'
 export {

@@ -17,7 +17,7 @@ import type { ShopContext } from '../shop.ts'
 import { subscriptionOfProven } from './entitlement.ts'
 import { readUsage } from './fair-use.ts'
 import { revokeToken, rotateToken } from './grant-period.ts'
-import { type Product, products, type SubscriptionPolicy, soldBy, tiers } from './policy.ts'
+import { type Product, pathsOf, products, type SubscriptionPolicy, soldBy, tiers } from './policy.ts'
 import { renewalDelegate } from './renew.ts'
 import { findRenewal } from './renewal-store.ts'
 import { renewalSchema, showRenewal } from './show-renewal.ts'
@@ -86,8 +86,7 @@ function plansRoute(deps: ManageDeps): RouteDeclaration {
       price_usd: formatUsd(policy.priceMicro[tier]),
       price_micro: policy.priceMicro[tier].toString(),
       days: 30,
-      base: `/matrix/subscribe/${tier}`,
-      polygon: `/poly/matrix/subscribe/${tier}`,
+      ...pathsOf(tier),
       covers: [...policy.covers[tier]],
     })),
     next_cursor: null,
@@ -113,7 +112,7 @@ function plansRoute(deps: ManageDeps): RouteDeclaration {
         .describe('What a mandate for renewals from credit names.'),
     }),
     example: { output: { ...answer, feeds: [exampleFeed] } },
-    next: '/matrix/subscribe/standard',
+    next: soldBy('standard').path,
     cacheSeconds: 5,
     access: { kind: 'free', handle: async () => jsonAnswer({ ...answer, feeds: feeds() }) },
   })
@@ -197,7 +196,7 @@ function listRoute(deps: ManageDeps): RouteDeclaration {
             ends_in_days: 29,
             used_today: 20,
             covers: ['matrix.live'],
-            renew_at: '/matrix/subscribe/standard',
+            renew_at: soldBy('standard').path,
             renewal: null,
             upgrade_price_micro: '725000000',
           },

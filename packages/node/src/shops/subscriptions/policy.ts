@@ -24,6 +24,7 @@ export type SubscriptionPolicy = {
 
 /** The one route that a subscription to the stream opens, and the one that sells it. */
 export const streamRouteId = 'market.intents.stream'
+export const streamPath = '/v1/market/intent-stream'
 
 const livePulls = ['matrix.live', 'matrix.*.live', 'matrix.live.*']
 const vipPulls = ['matrix.vip', 'matrix.*.vip', 'matrix.vip.*']
@@ -56,8 +57,14 @@ export const productOf = (routeId: string): Product => (routeId === streamRouteI
 /** The route that sells a tier, as a mandate names it. */
 export const soldBy = (tier: AnyTier): { id: string; path: string } =>
   tier === 'stream'
-    ? { id: streamRouteId, path: '/v1/market/intent-stream' }
+    ? { id: streamRouteId, path: streamPath }
     : { id: `subscriptions.${tier}.base`, path: `/matrix/subscribe/${tier}` }
+
+/** Where a tier is bought, by the chain that the buyer pays on; the stream is sold on Base only. */
+export const pathsOf = (tier: AnyTier): { base: string; polygon?: string } => {
+  const base = soldBy(tier).path
+  return tier === 'stream' ? { base } : { base, polygon: `/poly${base}` }
+}
 
 /** Which tiers open a route, the cheapest first. */
 export function tiersCovering(policy: SubscriptionPolicy, routeId: string): AnyTier[] {

@@ -11,7 +11,7 @@ import { defineRoute, jsonAnswer, type RouteDeclaration, type Unavailable } from
 import type { CoveredFeed } from '../ports.ts'
 import type { ShopContext } from '../shop.ts'
 import { grantPeriod, revokePeriod } from './grant-period.ts'
-import { type SubscriptionPolicy, type Tier, tiers } from './policy.ts'
+import { type SubscriptionPolicy, soldBy, type Tier, tiers } from './policy.ts'
 import { chainOf, chainWord, exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
 import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
 
@@ -59,7 +59,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
     capability: `equity.subscription.${tier}.${chain.word}`,
     area: 'B',
     method: 'GET',
-    path: `${chain.prefix}/matrix/subscribe/${tier}`,
+    path: `${chain.prefix}${soldBy(tier).path}`,
     ...(chain.prefix === '' ? {} : { twinOf: `subscriptions.${tier}.base` }),
     summary: `Subscribe to the ${tier} feeds for 30 days, paid on ${chain.word === 'base' ? 'Base' : 'Polygon'}`,
     description:

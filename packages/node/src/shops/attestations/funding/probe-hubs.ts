@@ -19,7 +19,7 @@ export function servesThePublic(recipients: number, citing: number): boolean {
 
 export type Probed = { looked: number; changed: boolean }
 
-/** Looks at funders that were not checked for a day, and whether any of them turned out otherwise than believed. */
+/** Checks funders that were not checked for a day, and whether any of them is classified wrongly. */
 export async function probeHubs(deps: FundingDeps, final: bigint): Promise<Probed> {
   const { database, clock, chain } = deps
   const network = chain.network.caip2

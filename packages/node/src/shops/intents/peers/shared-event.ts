@@ -4,10 +4,10 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import { verifyJws } from '@assay/till/signing'
 import { z } from 'zod'
 import { signedEvent } from '../../../http/index.ts'
+import { streamPath } from '../../subscriptions/index.ts'
 import type { IntentDeps } from '../deps.ts'
 import { epsilonText } from '../privacy.ts'
 import type { IntentEvent } from '../store.ts'
-import { streamPath } from '../tick-event.ts'
 
 export const sharedType = 'market.intent.shared.v1'
 export const sharedPath = `${streamPath}/shared`

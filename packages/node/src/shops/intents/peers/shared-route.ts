@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
+import { streamPath } from '../../subscriptions/index.ts'
 import { taxonomyAttribution } from '../clusters.ts'
 import { planInForce } from '../day-plan.ts'
 import type { IntentDeps } from '../deps.ts'
 import { eventsBetween } from '../store.ts'
-import { streamPath } from '../tick-event.ts'
 import { sharedEvent, sharedPath } from './shared-event.ts'
 
 const bucketsShown = 6

@@ -2,7 +2,7 @@ import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { expect, test } from 'vitest'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
-import { createLicenceGate } from '../licences/gate.ts'
+import { createLicencePolicy } from '../licences/licence-policy.ts'
 import { readHistory } from '../routes/read-history.ts'
 import type { SourceId } from '../sources/source.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
@@ -144,7 +144,7 @@ test('a split makes the figures of before comparable, and no earlier answer chan
 
 test('history follows a paper through its symbols and splits', async () => {
   const fileCache = await openFileCache()
-  const deps = { sql: db.database, fileCache, symbols, gate: createLicenceGate({ demo: true, assertions: [] }) }
+  const deps = { sql: db.database, fileCache, symbols, licences: createLicencePolicy({ demo: true, assertions: [] }) }
   const historyOf = (symbol: string, at: string) => {
     const query = { feed: 'squeeze' as const, symbol, days: 60, knownAtMs: Date.parse(at), sinceDate: '2026-01-01' }
     return readHistory(deps, query, 'free') as Promise<{

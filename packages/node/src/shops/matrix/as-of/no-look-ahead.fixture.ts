@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
 import { availability, type FileToIngest, ingestFile } from '../ingest/ingest-file.ts'
-import { createLicenceGate, type Variant } from '../licences/gate.ts'
+import { createLicencePolicy, type Variant } from '../licences/licence-policy.ts'
 import { readHistory } from '../routes/read-history.ts'
 import type { ScoreMethodName } from '../score/method.ts'
 import type { NoSnapshot, Snapshot } from '../snapshots/snapshot.ts'
@@ -56,10 +56,10 @@ export async function expectNoLookAhead(
   const db = await openTestDatabase()
   try {
     const clock = { nowMs: () => sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
-    const gate = createLicenceGate({ demo: true, assertions })
+    const licences = createLicencePolicy({ demo: true, assertions })
     const answersAt = async (atMs: number) => {
       const fileCache = createFileCache()
-      const deps = { database: db.database, clock, log: silentLog, fileCache, symbols: createSymbolTable(), gate }
+      const deps = { database: db.database, clock, log: silentLog, fileCache, symbols: createSymbolTable(), licences }
       await fileCache.refresh(db.database)
       const { at } = createSnapshotCache({ ...deps, delayMs: 0 })
       const snapshots: string[] = []

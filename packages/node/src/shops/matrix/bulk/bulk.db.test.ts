@@ -8,7 +8,7 @@ import { planDemo } from '../demo/plan.ts'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { feedIds } from '../feeds/feed.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
-import { createLicenceGate } from '../licences/gate.ts'
+import { createLicencePolicy } from '../licences/licence-policy.ts'
 import { scoreDays } from '../score-history/score-days.ts'
 import { createSnapshotCache } from '../snapshots/snapshot-cache.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
@@ -20,8 +20,8 @@ test('months of feeds are files whose hashes the manifest has; a revision adds r
   try {
     const clock = { nowMs: () => sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
     const fileCache = createFileCache()
-    const gate = createLicenceGate({ demo: true, assertions: [] })
-    const common = { database: db.database, clock, log: silentLog, fileCache, symbols: createSymbolTable(), gate }
+    const licences = createLicencePolicy({ demo: true, assertions: [] })
+    const common = { database: db.database, clock, log: silentLog, fileCache, symbols: createSymbolTable(), licences }
     const plan = planDemo(sampleNowMs, { symbols: 60, tradingDays: 22 })
     for (const planned of plan) await ingestFile(common, { ...planned.make(), source: planned.source, synthetic: true })
     await fileCache.refresh(db.database)
@@ -72,7 +72,7 @@ test('months of feeds are files whose hashes the manifest has; a revision adds r
       true,
     ])
     // Nothing of it may be sold without a licence.
-    const unlicensed = { ...common, gate: createLicenceGate({ demo: false, assertions: [] }) }
+    const unlicensed = { ...common, licences: createLicencePolicy({ demo: false, assertions: [] }) }
     expect(await bulkInputs(unlicensed, 'short-volume', after.newest.month)).toBeUndefined()
   } finally {
     await db.close()

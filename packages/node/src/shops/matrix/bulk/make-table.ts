@@ -4,7 +4,7 @@ import type { Sql } from '@assay/till/store/database'
 import type { FileCache } from '../as-of/file-cache.ts'
 import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import type { FeedId } from '../feeds/feed.ts'
-import type { LicenceGate } from '../licences/gate.ts'
+import type { LicencePolicy } from '../licences/licence-policy.ts'
 import { currentMethod } from '../score/method.ts'
 import { figureNames } from '../score-history/score-store.ts'
 import type { FileRecord } from '../store/files.ts'
@@ -22,7 +22,7 @@ export type BulkDeps = {
   database: Sql
   fileCache: FileCache
   symbols: SymbolTable
-  gate: LicenceGate
+  licences: LicencePolicy
   clock: { nowMs(): number; sleep(ms: number): Promise<void> }
 }
 
@@ -66,7 +66,7 @@ const layoutVersion = 3
 const hash = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
 
 /** All revisions: which of them was known when, its own dates say. Oldest first. */
-const filesOf = ({ fileCache, gate, clock }: BulkDeps, { sources, part }: RowFeed): FileRecord[] =>
+const filesOf = ({ fileCache, licences, clock }: BulkDeps, { sources, part }: RowFeed): FileRecord[] =>
   fileCache
     .all()
     .filter(
@@ -74,7 +74,7 @@ const filesOf = ({ fileCache, gate, clock }: BulkDeps, { sources, part }: RowFee
         sources.includes(file.source) &&
         (part === undefined || file.part === part) &&
         file.availableAtMs <= clock.nowMs() &&
-        gate.may(file.source, file.synthetic, 'paid'),
+        licences.may(file.source, file.synthetic, 'paid'),
     )
     .sort(
       (a, b) =>

@@ -1,5 +1,5 @@
 import type { AsOfView, Column, ColumnName, Origin } from '../as-of/as-of-view.ts'
-import type { LicenceGate, Variant } from '../licences/gate.ts'
+import type { LicencePolicy, Variant } from '../licences/licence-policy.ts'
 import type { SourceId } from '../sources/source.ts'
 
 export type LeftOut = { source: SourceId; reason: string }
@@ -7,10 +7,10 @@ export type LeftOut = { source: SourceId; reason: string }
 /** The columns that may be shown or sold, and the sources that had to stay out. */
 export function allowedColumns(
   view: AsOfView,
-  gate: LicenceGate,
+  licences: LicencePolicy,
   variant: Variant,
 ): { columns: AsOfView['columns']; leftOut: LeftOut[]; mayUse(origin: number): boolean } {
-  const allowed = view.origins.map((origin) => gate.may(origin.source, origin.synthetic, variant))
+  const allowed = view.origins.map((origin) => licences.may(origin.source, origin.synthetic, variant))
   const mayUse = (origin: number) => origin < 0 || allowed[origin] === true
   const columns: AsOfView['columns'] = {}
   for (const [name, column] of Object.entries(view.columns) as [ColumnName, Column][])
@@ -19,7 +19,7 @@ export function allowedColumns(
   return {
     columns,
     mayUse,
-    leftOut: [...refused].sort().map((source) => ({ source, reason: gate.reason(source) })),
+    leftOut: [...refused].sort().map((source) => ({ source, reason: licences.reason(source) })),
   }
 }
 

@@ -2,7 +2,7 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { AsOfView, Column, Origin } from '../as-of/as-of-view.ts'
 import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import { easternToUtcMs } from '../calendar/eastern-time.ts'
-import type { LicenceGate } from '../licences/gate.ts'
+import type { LicencePolicy } from '../licences/licence-policy.ts'
 
 /** The tail of a value's JSON: `,"source":…,"as_of":…,"available_at":…,"licence":…}`. The same for thousands of rows, so kept. */
 export type Provenance = {
@@ -16,7 +16,7 @@ export type Provenance = {
   oldestDay(): number | undefined
 }
 
-export function createProvenance(view: AsOfView, gate: LicenceGate): Provenance {
+export function createProvenance(view: AsOfView, licences: LicencePolicy): Provenance {
   const texts = new Map<string, string>()
   const groups = new WeakMap<readonly Column[], Group>()
   const used = new Set<number>()
@@ -32,7 +32,7 @@ export function createProvenance(view: AsOfView, gate: LicenceGate): Provenance 
     const day = Math.min(...days)
     if (oldest === undefined || day < oldest) oldest = day
     const names = [...new Set(origins.map(({ source }) => source))]
-    const licenceIds = [...new Set(origins.map((origin) => gate.licenceOf(origin).id))]
+    const licenceIds = [...new Set(origins.map((origin) => licences.licenceOf(origin).id))]
     // A derived value is as old as its oldest part and as new to the public as its newest.
     return `,"source":${JSON.stringify(names.join('+'))},"as_of":"${fromDayNumber(day)}","available_at":"${toRfc3339(Math.max(...available))}","licence":${JSON.stringify(licenceIds.join('+'))}}`
   }

@@ -1,5 +1,5 @@
 import type { AsOfView } from '../as-of/as-of-view.ts'
-import type { LicenceGate, Variant } from '../licences/gate.ts'
+import type { LicencePolicy, Variant } from '../licences/licence-policy.ts'
 import type { LeftOut } from './allowed-columns.ts'
 import type { Feed } from './feed.ts'
 import type { Provenance } from './provenance.ts'
@@ -10,7 +10,7 @@ export type BuildInput = {
   view: AsOfView
   columns: AsOfView['columns']
   variant: Variant
-  gate: LicenceGate
+  licences: LicencePolicy
   provenance: Provenance
   mayUse(origin: number): boolean
   leftOut: readonly LeftOut[]

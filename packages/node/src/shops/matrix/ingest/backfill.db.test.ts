@@ -5,7 +5,7 @@ import { createFileCache } from '../as-of/file-cache.ts'
 import { toBasic } from '../calendar/dates.ts'
 import { createDemoSecurities } from '../demo/demo-securities.ts'
 import { failsFile, shortVolumeFile } from '../demo/write-files.ts'
-import { createLicenceGate } from '../licences/gate.ts'
+import { createLicencePolicy } from '../licences/licence-policy.ts'
 import { parseMatrixSettings } from '../settings.ts'
 import { polygonDay } from '../sources/prices/sample-days.fixture.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
@@ -213,10 +213,10 @@ test('the first rounds bring as many trading days as the factors want, and the t
   publishers.files.delete(volumeOf('2026-11-03'))
   const signal = new AbortController().signal
   const fileCache = createFileCache()
-  const gate = createLicenceGate({ demo: false, assertions: [] })
+  const licences = createLicencePolicy({ demo: false, assertions: [] })
   const row = async () => {
     await fileCache.refresh(db.database)
-    return coverageOf({ fileCache, gate, plans: [volume], clock: deps.clock }).find(
+    return coverageOf({ fileCache, licences, plans: [volume], clock: deps.clock }).find(
       ({ source }) => source === 'finra-short-volume',
     )
   }
@@ -234,6 +234,6 @@ test('the first rounds bring as many trading days as the factors want, and the t
   const asked = publishers.asked.length
   time.nowMs += 13 * 3_600_000
   await fetchDue(deps, [volume], { signal })
-  // What is old is left alone: a second round within the day looks at few of them again.
+  // What is old is left alone: a second round within the day checks few of them again.
   expect(publishers.asked.length - asked).toBeLessThan(15)
 })

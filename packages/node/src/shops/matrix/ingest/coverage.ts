@@ -3,7 +3,7 @@ import type { FileCache } from '../as-of/file-cache.ts'
 import type { IsoDate } from '../calendar/dates.ts'
 import { easternDate } from '../calendar/eastern-time.ts'
 import { addTradingDays, tradingDaysUpTo } from '../calendar/trading-days.ts'
-import type { LicenceGate } from '../licences/gate.ts'
+import type { LicencePolicy } from '../licences/licence-policy.ts'
 import { sourceState } from '../snapshots/staleness.ts'
 import { sources } from '../sources/catalogue.ts'
 import type { Source, SourceId } from '../sources/source.ts'
@@ -13,7 +13,7 @@ import type { LastFetch } from './fetch-state.ts'
 
 export type CoverageDeps = {
   fileCache: FileCache
-  gate: LicenceGate
+  licences: LicencePolicy
   plans: readonly FetchPlan[]
   clock: Pick<Clock, 'nowMs'>
 }
@@ -54,7 +54,7 @@ export function coverageOf(deps: CoverageDeps, looks: ReadonlyMap<SourceId, Last
 }
 
 function describe(deps: CoverageDeps, source: Source, lastFetch: LastFetch | undefined): SourceCoverage {
-  const { fileCache, gate } = deps
+  const { fileCache, licences } = deps
   const nowMs = deps.clock.nowMs()
   const { id, title, publisher, licence } = source
   const files = fileCache.known(id, nowMs)
@@ -71,8 +71,8 @@ function describe(deps: CoverageDeps, source: Source, lastFetch: LastFetch | und
     title,
     publisher,
     licence: synthetic ? 'synthetic' : licence.id,
-    may_be_shown: gate.may(id, synthetic, 'free'),
-    may_be_sold: gate.may(id, synthetic, 'paid'),
+    may_be_shown: licences.may(id, synthetic, 'free'),
+    may_be_sold: licences.may(id, synthetic, 'paid'),
     fetched: plan !== undefined,
     first: days[0] ?? null,
     last: days.at(-1) ?? null,
@@ -85,7 +85,7 @@ function describe(deps: CoverageDeps, source: Source, lastFetch: LastFetch | und
     last_check: lastFetch ? { at: toRfc3339(lastFetch.checkedAtMs), status: lastFetch.status } : null,
     fix: null,
   }
-  const licensed = licence.commercial === 'yes' || gate.assertions.some((one) => one.source === id)
+  const licensed = licence.commercial === 'yes' || licences.assertions.some((one) => one.source === id)
   return { ...found, fix: fixOf(found, missing, licensed) }
 }
 

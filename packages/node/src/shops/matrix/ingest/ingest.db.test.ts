@@ -9,7 +9,7 @@ import { planDemo } from '../demo/plan.ts'
 import { sampleFiles, sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { borrowFile, shortVolumeFile } from '../demo/write-files.ts'
 import { feedIds } from '../feeds/feed.ts'
-import { createLicenceGate } from '../licences/gate.ts'
+import { createLicencePolicy } from '../licences/licence-policy.ts'
 import { evaluate } from '../quality/evaluate.ts'
 import { LookAhead, refuseLookAhead } from '../quality/outcomes.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -26,17 +26,17 @@ function openDeps(database = db.database, nowMs = sampleNowMs) {
   const clock = clockAt(nowMs)
   const symbols = createSymbolTable()
   const fileCache = createFileCache()
-  const gate = createLicenceGate({ demo: true, assertions: [] })
+  const licences = createLicencePolicy({ demo: true, assertions: [] })
   const snapshotCache = createSnapshotCache({
     database,
     clock,
     log: silentLog,
     fileCache,
     symbols,
-    gate,
+    licences,
     delayMs: 65 * 60_000,
   })
-  return { database, clock, symbols, fileCache, gate, snapshotCache, sql: database }
+  return { database, clock, symbols, fileCache, licences, snapshotCache, sql: database }
 }
 
 const count = async (table: string) =>

@@ -4,7 +4,7 @@ import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import type { Database, Sql } from '@assay/till/store/database'
 import { createFileCache } from '../as-of/file-cache.ts'
-import { createLicenceGate } from '../licences/gate.ts'
+import { createLicencePolicy } from '../licences/licence-policy.ts'
 import { parseMatrixSettings } from '../settings.ts'
 import type { SourceId } from '../sources/source.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
@@ -47,6 +47,6 @@ export async function readMarketCoverage(config: ImportConfig, sql: Sql): Promis
   const settings = settingsOf(config)
   const [fileCache, looks] = [createFileCache(), createLastFetches(sql)]
   await Promise.all([fileCache.refresh(sql), looks.refresh()])
-  const gate = createLicenceGate({ demo: config.mode === 'demo', assertions: settings.assertions })
-  return coverageOf({ fileCache, gate, plans: fetchPlans(settings), clock: systemClock }, looks.last())
+  const licences = createLicencePolicy({ demo: config.mode === 'demo', assertions: settings.assertions })
+  return coverageOf({ fileCache, licences, plans: fetchPlans(settings), clock: systemClock }, looks.last())
 }

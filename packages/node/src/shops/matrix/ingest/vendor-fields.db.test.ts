@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createFileCache } from '../as-of/file-cache.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
-import { createLicenceGate, type Variant } from '../licences/gate.ts'
+import { createLicencePolicy, type Variant } from '../licences/licence-policy.ts'
 import { readHistory } from '../routes/read-history.ts'
 import { columnValues } from '../snapshots/columns-of.ts'
 import { createSnapshotCache, isSnapshot } from '../snapshots/snapshot-cache.ts'
@@ -29,8 +29,8 @@ async function openFields(licence: Variant | undefined) {
       ]
     : []
   const [fileCache, symbols] = [createFileCache(), createSymbolTable()]
-  const gate = createLicenceGate({ demo: true, assertions })
-  const deps = { database: db.database, sql: db.database, clock, log: silentLog, fileCache, symbols, gate }
+  const licences = createLicencePolicy({ demo: true, assertions })
+  const deps = { database: db.database, sql: db.database, clock, log: silentLog, fileCache, symbols, licences }
   const cache = createSnapshotCache({ ...deps, delayMs: 0 })
   const at = async (feed: 'borrow' | 'squeeze', variant: Variant, atMs: number) => {
     await fileCache.refresh(db.database)
@@ -57,7 +57,7 @@ async function openFields(licence: Variant | undefined) {
     },
     coverage: async () => {
       await fileCache.refresh(db.database)
-      return coverageOf({ fileCache, gate, plans: [], clock }).find(({ source }) => source === 'vendor-fields')
+      return coverageOf({ fileCache, licences, plans: [], clock }).find(({ source }) => source === 'vendor-fields')
     },
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sources } from '../sources/catalogue.ts'
 import type { SourceId } from '../sources/source.ts'
-import type { LicenceAssertion } from './gate.ts'
+import type { LicenceAssertion } from './licence-policy.ts'
 
 const ids = sources.map((source) => source.id) as [SourceId, ...SourceId[]]
 

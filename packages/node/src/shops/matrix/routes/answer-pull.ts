@@ -3,7 +3,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { addDays, isIsoDate } from '../calendar/dates.ts'
 import { easternDate } from '../calendar/eastern-time.ts'
 import type { FeedId } from '../feeds/feed.ts'
-import type { Variant } from '../licences/gate.ts'
+import type { Variant } from '../licences/licence-policy.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { matrixProblems } from '../problems.ts'
 import type { ScoreMethodName } from '../score/method.ts'
@@ -153,7 +153,7 @@ async function snapshotFor(
 /** The cursor of a dearer or fresher snapshot must not open it on a cheaper route. */
 function mayContinue(deps: MatrixDeps, held: Snapshot, tier: Tier): boolean {
   if (tier !== 'delayed')
-    return held.manifest.inputs.every((input) => deps.gate.may(input.source as never, input.synthetic, 'paid'))
+    return held.manifest.inputs.every((input) => deps.licences.may(input.source as never, input.synthetic, 'paid'))
   return Date.parse(held.manifest.available_at) <= deps.clock.nowMs() - deps.delayMs
 }
 
@@ -198,7 +198,7 @@ async function historyFor(
     })
   const sinceDate = addDays(easternDate(knownAtMs), -Math.ceil(days * 1.5) - 35)
   return readHistory(
-    { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols, gate: deps.gate },
+    { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols, licences: deps.licences },
     { feed, symbol, days, knownAtMs, sinceDate },
     variantOf(tier),
   )

@@ -147,7 +147,7 @@ function describeFeed(deps: MatrixDeps, id: FeedId) {
       cadence: schedule.cadence,
       licence: synthetic ? 'synthetic' : licence.id,
       terms_url: licence.termsUrl,
-      may_be_sold: deps.gate.may(source, synthetic, 'paid'),
+      may_be_sold: deps.licences.may(source, synthetic, 'paid'),
       as_of: state.newest?.asOf ?? null,
       available_at: state.newest ? toRfc3339(state.newest.availableAtMs) : null,
       stale: state.stale,

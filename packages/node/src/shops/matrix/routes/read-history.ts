@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { FeedId } from '../feeds/feed.ts'
-import type { LicenceGate, Variant } from '../licences/gate.ts'
+import type { LicencePolicy, Variant } from '../licences/licence-policy.ts'
 import { lastScoredDay } from '../score-history/score-days.ts'
 import { readScores } from '../score-history/score-store.ts'
 import type { DatasetId, SourceId } from '../sources/source.ts'
@@ -56,7 +56,7 @@ const series: Record<string, Series> = {
 export const historyDaysMax = 1_260
 
 export type HistoryQuery = { feed: FeedId; symbol: string; days: number; knownAtMs: number; sinceDate: string }
-export type HistoryDeps = InstrumentDeps & { gate: LicenceGate }
+export type HistoryDeps = InstrumentDeps & { licences: LicencePolicy }
 
 /** Past values of one symbol, each in the revision that was known at the moment asked for. */
 export async function readHistory(
@@ -125,25 +125,25 @@ async function readSeries(
   return [...newest.values()]
     .sort((a, b) => (a.row.as_of < b.row.as_of ? -1 : 1))
     .slice(-query.days)
-    .filter(({ file }) => deps.gate.may(source, file.synthetic, variant))
+    .filter(({ file }) => deps.licences.may(source, file.synthetic, variant))
     .map(({ row, file }) => ({
       as_of: row.as_of,
       ...figuresOf(row, columns, units, instrument.factorOf(row.as_of)),
-      ...originOf(deps.gate, file),
+      ...originOf(deps.licences, file),
     }))
 }
 
 const origins = new WeakMap<FileRecord, Record<string, unknown>>()
 
 /** The same for all symbols of a file, and five years are thousands of rows. */
-function originOf(gate: LicenceGate, file: FileRecord): Record<string, unknown> {
+function originOf(licences: LicencePolicy, file: FileRecord): Record<string, unknown> {
   const { source, synthetic, availableAtMs, ingestedAtMs, revision } = file
   const known = origins.get(file) ?? {
     source,
     available_at: toRfc3339(availableAtMs),
     ingested_at: toRfc3339(ingestedAtMs),
     revision,
-    licence: gate.licenceOf({ source, synthetic }).id,
+    licence: licences.licenceOf({ source, synthetic }).id,
   }
   origins.set(file, known)
   return known

@@ -18,7 +18,10 @@ const scoredFeeds: readonly FeedId[] = ['squeeze', 'equities', 'etf']
 export const scoredDaysMax = 1_260
 const daysAtOnce = 10
 
-export type ScoreDaysDeps = Pick<MatrixDeps, 'database' | 'clock' | 'fileCache' | 'gate' | 'snapshotCache' | 'stopping'>
+export type ScoreDaysDeps = Pick<
+  MatrixDeps,
+  'database' | 'clock' | 'fileCache' | 'licences' | 'snapshotCache' | 'stopping'
+>
 
 /** Keeps the ranking of every trading day as it was known before its open, newest first; what is held costs one read. */
 export function scoreDaysJob(deps: ScoreDaysDeps, options: { days: number; paused(): boolean }): TillJob {
@@ -46,7 +49,7 @@ export async function scoreDays(deps: ScoreDaysDeps, daysMax: number, atOnce = d
     if (made >= atOnce * scoredFeeds.length || deps.stopping.aborted) break
     const views: AsOfViews = new Map()
     for (const feed of scoredFeeds) {
-      const inputs = snapshotInputs(deps.fileCache, deps.gate, feeds[feed], 'paid', knownByMs)
+      const inputs = snapshotInputs(deps.fileCache, deps.licences, feeds[feed], 'paid', knownByMs)
       if ('status' in inputs || kept.get(`${feed} ${day}`) === inputs.key) continue
       const snapshot = await deps.snapshotCache.once(feed, inputs, views)
       if (!isSnapshot(snapshot)) continue

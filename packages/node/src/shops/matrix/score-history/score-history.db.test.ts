@@ -5,7 +5,7 @@ import { createFileCache } from '../as-of/file-cache.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
-import { createLicenceGate } from '../licences/gate.ts'
+import { createLicencePolicy } from '../licences/licence-policy.ts'
 import { createSnapshotCache, isSnapshot } from '../snapshots/snapshot-cache.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import { lastScoredDay, scoreDays } from './score-days.ts'
@@ -21,7 +21,7 @@ test('each day has the score known before its open, with rank and factors; what 
       log: silentLog,
       fileCache: createFileCache(),
       symbols: createSymbolTable(),
-      gate: createLicenceGate({ demo: true, assertions: [] }),
+      licences: createLicencePolicy({ demo: true, assertions: [] }),
     }
     const plan = planDemo(sampleNowMs, { symbols: 100, tradingDays: 22 })
     for (const planned of plan) await ingestFile(common, { ...planned.make(), source: planned.source, synthetic: true })

@@ -2,7 +2,7 @@ import type { AsOfView, Column, ColumnName } from '../as-of/as-of-view.ts'
 import type { FactorName, FactorRule } from './method.ts'
 import type { Factor } from './score-universe.ts'
 
-/** Which columns a factor is made of: its provenance, and what the licence gate asks about. */
+/** Which columns a factor is made of: its provenance, and what the licence policy is asked about. */
 export const factorColumns: Record<FactorName, readonly ColumnName[]> = {
   short_interest_to_shares: ['short_interest', 'shares_outstanding'],
   borrow_fee: ['borrow_fee_pct'],

@@ -8,7 +8,7 @@ import type { Feed } from '../feeds/feed.ts'
 import { createProvenance } from '../feeds/provenance.ts'
 import type { BuildInput, RowPlan } from '../feeds/row-plan.ts'
 import { planHalts, planSimple, recipes } from '../feeds/simple.ts'
-import type { LicenceGate, Variant } from '../licences/gate.ts'
+import type { LicencePolicy, Variant } from '../licences/licence-policy.ts'
 import { bySuffix } from '../symbols/classify-security.ts'
 import type { Manifest, NoSnapshot, Snapshot, SnapshotInput } from './snapshot.ts'
 import { createTextBuffer } from './text-buffer.ts'
@@ -17,20 +17,20 @@ import { createTextBuffer } from './text-buffer.ts'
 export async function buildSnapshot(
   view: AsOfView,
   feed: Feed,
-  gate: LicenceGate,
+  licences: LicencePolicy,
   variant: Variant,
   yieldToEventLoop: () => Promise<void> = async () => {},
 ): Promise<Snapshot | NoSnapshot> {
-  const { columns, leftOut, mayUse } = allowedColumns(view, gate, variant)
+  const { columns, leftOut, mayUse } = allowedColumns(view, licences, variant)
   const relevant = leftOut.filter(({ source }) => [...feed.needs, ...feed.uses].includes(source))
-  const provenance = createProvenance(view, gate)
+  const provenance = createProvenance(view, licences)
   const directoryAllowed = view.listingOrigins.every(mayUse)
   const input: BuildInput = {
     feed,
     view,
     columns,
     variant,
-    gate,
+    licences,
     provenance,
     mayUse,
     leftOut: relevant,
@@ -49,7 +49,7 @@ export async function buildSnapshot(
       view.origins.flatMap(({ source }, index) => (feed.needs.includes(source) && mayUse(index) ? [index] : [])),
     )
   if (plan.count === 0 && needed.length === 0) return { status: 'no_data', leftOut: relevant }
-  if (needed.length > 0 && !needed.some(({ source, synthetic }) => gate.may(source, synthetic, variant)))
+  if (needed.length > 0 && !needed.some(({ source, synthetic }) => licences.may(source, synthetic, variant)))
     return { status: 'not_licensed', leftOut: relevant }
   return assemble(input, plan, yieldToEventLoop)
 }
@@ -143,7 +143,7 @@ function manifestOf(
 const key = (input: SnapshotInput) => `${input.source} ${input.file} ${input.revision} ${input.as_of}`
 
 function inputOf(input: BuildInput, origin: Origin): SnapshotInput {
-  const licence = input.gate.licenceOf(origin)
+  const licence = input.licences.licenceOf(origin)
   return {
     source: origin.source,
     file: origin.file,

@@ -2,7 +2,7 @@ import type { Since, Unavailable } from '../../../http/index.ts'
 import type { FileCache } from '../as-of/file-cache.ts'
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
-import type { LicenceGate } from '../licences/gate.ts'
+import type { LicencePolicy } from '../licences/licence-policy.ts'
 import type { SourceId } from '../sources/source.ts'
 import { isSnapshot } from './make-snapshot.ts'
 import type { NoSnapshot, Snapshot } from './snapshot.ts'
@@ -11,7 +11,7 @@ import { freshnessOf, type SourceState } from './staleness.ts'
 export type AvailabilityDeps = {
   clock: { nowMs(): number }
   fileCache: FileCache
-  gate: LicenceGate
+  licences: LicencePolicy
   snapshotCache: { current(feed: FeedId, tier: 'live'): Snapshot | NoSnapshot }
   plans: readonly { source: SourceId }[]
   since: Since
@@ -47,7 +47,7 @@ function whatIsMissing(deps: AvailabilityDeps): string {
   const held = (id: SourceId) => deps.fileCache.known(id, deps.clock.nowMs()).length > 0
   const needed = [...new Set(feedIds.flatMap((id) => feeds[id].needs))].filter((id) => !held(id))
   const fetched = needed.filter((id) => deps.plans.some(({ source }) => source === id))
-  const licensed = (id: SourceId) => deps.gate.may(id, false, 'paid')
+  const licensed = (id: SourceId) => deps.licences.may(id, false, 'paid')
   const unset = needed.filter((id) => !fetched.includes(id) && licensed(id))
   const unlicensed = needed.filter((id) => !fetched.includes(id) && !licensed(id))
   return [
@@ -78,8 +78,8 @@ function reasonOf({ manifest }: Snapshot, late: readonly SourceState[]): Reason 
   }
 }
 
-function reasonWithout({ status, leftOut }: NoSnapshot, feed: FeedId, { gate, plans }: AvailabilityDeps): Reason {
-  const licensed = feeds[feed].needs.some((source) => gate.may(source, false, 'paid'))
+function reasonWithout({ status, leftOut }: NoSnapshot, feed: FeedId, { licences, plans }: AvailabilityDeps): Reason {
+  const licensed = feeds[feed].needs.some((source) => licences.may(source, false, 'paid'))
   if (status === 'not_licensed' || !licensed)
     return {
       why: 'no_licence',

@@ -8,7 +8,7 @@ import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { haltsFile, shortVolumeFile } from '../demo/write-files.ts'
 import { feedIds } from '../feeds/feed.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
-import { createLicenceGate } from '../licences/gate.ts'
+import { createLicencePolicy } from '../licences/licence-policy.ts'
 import type { LoadedRows } from '../store/load-rows.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -37,14 +37,14 @@ function openSnapshotCache(options: { demo?: boolean; nowMs?: number } = {}) {
     },
   }
   const symbols = createSymbolTable()
-  const gate = createLicenceGate({ demo: options.demo ?? true, assertions: [] })
+  const licences = createLicencePolicy({ demo: options.demo ?? true, assertions: [] })
   const snapshotCache = createSnapshotCache({
     database: db.database,
     clock,
     log: silentLog,
     fileCache: counting,
     symbols,
-    gate,
+    licences,
     delayMs: 65 * 60_000,
   })
   return { clock, symbols, fileCache: counting, snapshotCache, read }

@@ -6,7 +6,7 @@ import type { FileCache } from '../as-of/file-cache.ts'
 import { loadAsOfView } from '../as-of/load-view.ts'
 import type { Feed } from '../feeds/feed.ts'
 import { feedSources } from '../feeds/feed-sources.ts'
-import type { LicenceGate, Variant } from '../licences/gate.ts'
+import type { LicencePolicy, Variant } from '../licences/licence-policy.ts'
 import type { SymbolTable } from '../store/symbol-table.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { findKept, keepSnapshot } from './kept-snapshots.ts'
@@ -20,7 +20,7 @@ export type MakerDeps = {
   log: Log
   fileCache: FileCache
   symbols: SymbolTable
-  gate: LicenceGate
+  licences: LicencePolicy
 }
 
 export const isSnapshot = (found: Snapshot | NoSnapshot): found is Snapshot => 'bytes' in found
@@ -66,7 +66,7 @@ export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): S
     },
     make: async (feed, variant, inputs, { views, keep, hold = true }) => {
       const view = await viewOf(feed, inputs.knownAtMs, views)
-      const built = await buildSnapshot(view, feed, deps.gate, variant, yieldToEventLoop)
+      const built = await buildSnapshot(view, feed, deps.licences, variant, yieldToEventLoop)
       if (!isSnapshot(built)) return built
       if (hold) recent.put(built, inputs.key)
       if (!keep) return built

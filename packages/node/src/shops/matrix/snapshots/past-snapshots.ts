@@ -1,7 +1,7 @@
 import { Problem } from '@assay/till/kernel/problem'
 import { feeds, feedUnder } from '../feeds/catalogue.ts'
 import type { Feed, FeedId } from '../feeds/feed.ts'
-import type { Variant } from '../licences/gate.ts'
+import type { Variant } from '../licences/licence-policy.ts'
 import type { ScoreMethodName } from '../score/method.ts'
 import type { MakerDeps, SnapshotMaker } from './make-snapshot.ts'
 import type { NoSnapshot, Snapshot } from './snapshot.ts'
@@ -25,7 +25,7 @@ export function createPastSnapshots(deps: MakerDeps, maker: SnapshotMaker) {
   const at = (id: FeedId, variant: Variant, atMs: number, method?: ScoreMethodName): Promise<Snapshot | NoSnapshot> => {
     const feed = method === undefined ? feeds[id] : feedUnder(id, method)
     const knownByMs = Math.min(atMs, deps.clock.nowMs())
-    const inputs = snapshotInputs(deps.fileCache, deps.gate, feed, variant, knownByMs)
+    const inputs = snapshotInputs(deps.fileCache, deps.licences, feed, variant, knownByMs)
     if ('status' in inputs) return Promise.resolve(inputs)
     const known = held.get(inputs.key)
     if (known) return known

@@ -1,6 +1,6 @@
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
-import type { Variant } from '../licences/gate.ts'
+import type { Variant } from '../licences/licence-policy.ts'
 import type { ScoreMethodName } from '../score/method.ts'
 import { findStaleSnapshot } from './kept-snapshots.ts'
 import { type AsOfViews, createSnapshotMaker, isSnapshot, type MakerDeps } from './make-snapshot.ts'
@@ -66,7 +66,7 @@ export function createSnapshotCache(deps: SnapshotCacheDeps): SnapshotCache {
   /** Shows what was made before, and says what has to be made. */
   const lookUp = async (tier: Tier, feed: FeedId, staleSnapshots: boolean): Promise<Missing | undefined> => {
     const atMs = tier.atMs()
-    const inputs = snapshotInputs(deps.fileCache, deps.gate, feeds[feed], tier.variant, atMs)
+    const inputs = snapshotInputs(deps.fileCache, deps.licences, feeds[feed], tier.variant, atMs)
     if ('status' in inputs) {
       tier.places.set(feed, { key: undefined, shown: inputs })
       return undefined

@@ -3,7 +3,7 @@ import type { FileCache } from '../as-of/file-cache.ts'
 import { usedFiles } from '../as-of/used-files.ts'
 import type { Feed } from '../feeds/feed.ts'
 import { feedSources } from '../feeds/feed-sources.ts'
-import type { LicenceGate, Variant } from '../licences/gate.ts'
+import type { LicencePolicy, Variant } from '../licences/licence-policy.ts'
 import type { FileRecord } from '../store/files.ts'
 import type { NoSnapshot } from './snapshot.ts'
 
@@ -22,19 +22,19 @@ export type SnapshotInputs = {
 /** What a snapshot of this moment would be made of; or why there can be none. No view is loaded for it. */
 export function snapshotInputs(
   fileCache: FileCache,
-  gate: LicenceGate,
+  licences: LicencePolicy,
   feed: Feed,
   variant: Variant,
   atMs: number,
 ): SnapshotInputs | NoSnapshot {
   const sources = [...feedSources(feed)].sort()
   const files = sources.flatMap((source) => usedFiles(fileCache, source, atMs))
-  const may = (file: FileRecord) => gate.may(file.source, file.synthetic, variant)
+  const may = (file: FileRecord) => licences.may(file.source, file.synthetic, variant)
   const needed = files.filter(({ source }) => feed.needs.includes(source))
   if (needed.length === 0 || !needed.some(may)) {
     const named = new Set([...feed.needs, ...feed.uses])
     const refused = new Set(files.filter((file) => named.has(file.source) && !may(file)).map(({ source }) => source))
-    const leftOut = [...refused].sort().map((source) => ({ source, reason: gate.reason(source) }))
+    const leftOut = [...refused].sort().map((source) => ({ source, reason: licences.reason(source) }))
     return { status: needed.length === 0 ? 'no_data' : 'not_licensed', leftOut }
   }
   // Only what the files at hand are touched by: where all of it may be sold, both tiers have the same rules.
@@ -42,8 +42,8 @@ export function snapshotInputs(
   const rights = [...kinds.values()].map((file) => [
     file.source,
     may(file),
-    gate.licenceOf(file),
-    gate.reason(file.source),
+    licences.licenceOf(file),
+    licences.reason(file.source),
   ])
   const rules = hash([layoutVersion, feed, rights])
   const key = hash([

@@ -1,5 +1,5 @@
 import type { Sql } from '@assay/till/store/database'
-import type { Variant } from '../licences/gate.ts'
+import type { Variant } from '../licences/licence-policy.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Notes what was served and from which files. Several processes make the same snapshot: the first one notes it. */

@@ -15,7 +15,7 @@ export type LicenceAssertion = {
   reference: string
 }
 
-export type LicenceGate = {
+export type LicencePolicy = {
   may(source: SourceId, synthetic: boolean, variant: Variant): boolean
   /** Why not, for the answer. */
   reason(source: SourceId): string
@@ -24,7 +24,10 @@ export type LicenceGate = {
 }
 
 /** What may be shown and what may be sold: the terms of the source, or the operator's assertion of a licence. */
-export function createLicenceGate(options: { demo: boolean; assertions: readonly LicenceAssertion[] }): LicenceGate {
+export function createLicencePolicy(options: {
+  demo: boolean
+  assertions: readonly LicenceAssertion[]
+}): LicencePolicy {
   const asserted = (source: SourceId, variant: Variant) =>
     options.assertions.some((one) => one.source === source && (one.allows === 'paid' || one.allows === variant))
   return {
