@@ -110,7 +110,7 @@ async function openAttestations(
   return {
     stop: threads.stop,
     prompts: [citePrompt],
-    // Whoever sends an example buys with the buyer's wallet.
+    // Anyone who sends an example of a demo node has the buyer's wallet.
     examples: { [exampleWallet]: checksumAddress(demoAccount('buyer').address) },
     routes: [
       ...attestRoutes(attest),
