@@ -5,7 +5,7 @@ import { useTestDatabase } from '../packages/till/src/store/use-database.fixture
 const db = await useTestDatabase()
 const page = readFileSync(new URL('../docs/retention.md', import.meta.url), 'utf8')
 
-type Rule = { tables: string[]; who: string; kept: string; why: string; jobs: string[] }
+type Rule = { tables: string[]; who: string; kept: string; why: string; deletedBy: string; jobs: string[] }
 
 const rules = page
   .split('\n## ')[0]
@@ -14,7 +14,8 @@ const rules = page
   .map((line): Rule => {
     const [, tables = '', who = '', kept = '', why = '', deletedBy = ''] = line.split('|').map((cell) => cell.trim())
     const jobs = [...deletedBy.matchAll(/`([a-z_]+\.[a-z_.]+)/g)].map(([, name]) => name as string)
-    return { tables: [...tables.matchAll(/`([a-z0-9_*]+)`/g)].map(([, name]) => name as string), who, kept, why, jobs }
+    const named = [...tables.matchAll(/`([a-z0-9_*]+)`/g)].map(([, name]) => name as string)
+    return { tables: named, who, kept, why, deletedBy, jobs }
   }) as Rule[]
 
 const pattern = (name: string) => new RegExp(`^${name.replaceAll('*', '.+')}$`)
@@ -39,6 +40,10 @@ test('what costs its caller nothing ends by itself or says what bounds it', () =
   expect(new Set(rules.map(({ who }) => who))).toEqual(new Set(['payer', 'operator', 'node', 'anybody']))
   for (const { tables, who, kept, why } of rules)
     if (who === 'anybody' && /for ever/.test(kept)) expect([tables, why.length > 20]).toEqual([tables, true])
+})
+
+test('rows that are not kept for ever are deleted by somebody', () => {
+  expect(rules.filter(({ kept, deletedBy }) => !kept.startsWith('for ever') && deletedBy === '')).toEqual([])
 })
 
 test('the jobs that delete rows are there', () => {

@@ -1,7 +1,7 @@
 import type { ChainPort } from '../chain/index.ts'
 import { unfinishedSql } from '../chain/wallet/index.ts'
 import type { PaidRoute } from '../contract/paid-call.ts'
-import { deleteHolders } from '../facilitators/index.ts'
+import { deleteBudgets, deleteHolders } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
 import { createDueWatch, createLeases, createScheduler, type DueWatch, type Job, type Leases } from '../jobs/index.ts'
 import { balancesDueSql, checkBalances, sealBooks } from '../ledger/index.ts'
@@ -109,7 +109,10 @@ export function tillJobs(
     job('store.partitions', 3_600_000, () =>
       rotatePartitions({ sql: database, log, metrics }, retention, clock.nowMs()),
     ),
-    job('facilitators.expire', 3_600_000, () => deleteHolders(database, clock.nowMs())),
+    job('facilitators.expire', 3_600_000, async () => {
+      await deleteHolders(database, clock.nowMs())
+      await deleteBudgets(database, clock.nowMs())
+    }),
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
     ...(till.local ? [job('wallets.recover', 10_000, till.local.recoverWallets, unfinishedSql)] : []),

@@ -14,7 +14,7 @@ export {
 export type { LocalChain } from './local/local-facilitator.ts'
 export { deleteHolders } from './ordered/payment-holders.ts'
 export { recordRefusedPayers } from './record-refused-payers.ts'
-export { defaultFacilitatorBudget } from './service/facilitator-budget.ts'
+export { defaultFacilitatorBudget, deleteBudgets } from './service/facilitator-budget.ts'
 export {
   admitFacilitatorCaller,
   type FacilitatorCaller,

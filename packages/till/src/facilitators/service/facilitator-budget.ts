@@ -41,6 +41,6 @@ export async function recordLostGas(sql: Sql, clock: Clock, use: BudgetUse, gasG
 }
 
 /** Budgets of past hours decide nothing any more. */
-export async function deleteBudgets(sql: Sql, clock: Clock): Promise<void> {
-  await sql.query(`delete from facilitator_budget where hour < $1`, [new Date(clock.nowMs() - 86_400_000)])
+export async function deleteBudgets(sql: Sql, nowMs: number): Promise<void> {
+  await sql.query(`delete from facilitator_budget where hour < $1`, [new Date(nowMs - 86_400_000)])
 }

@@ -171,7 +171,7 @@ describe('settling for others', () => {
       errorReason: 'insufficient_funds',
     })
     await expect(settleForOthers(failing, from, requestOf(payment))).rejects.toMatchObject({ code: 'rate_limited' })
-    await deleteBudgets(store.database, { ...systemClock, nowMs: () => systemClock.nowMs() + 2 * 86_400_000 })
+    await deleteBudgets(store.database, systemClock.nowMs() + 2 * 86_400_000)
     expect(await settleForOthers(failing, from, requestOf(payment))).toMatchObject({ success: false })
   })
 })
