@@ -221,7 +221,7 @@ async function startWork(
   await prepareDue(infrastructure.store.database, payouts.purposes, payouts.policy)
   await recordDestinations(infrastructure.store.database, config.withdrawals)
   const { retention } = config
-  const work = { parts: shops, routeOf: registry.paid, payouts, retention }
+  const work = { routeOf: registry.paid, payouts, retention }
   await recoverAtStart(ports, infrastructure, till, work)
   const given = options.intercept?.job
   const intercept = watch

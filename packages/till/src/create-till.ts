@@ -89,7 +89,7 @@ async function compose(
   await prepareDue(store.database, payouts.purposes, payouts.policy)
   const { retention } = settings
   const work = {
-    ...{ parts, routeOf: selling.routeOf, routePatienceMs, payouts, retention },
+    ...{ routeOf: selling.routeOf, routePatienceMs, payouts, retention },
     // Often enough for those who sell only while it runs.
     recoverIdleMs: settings.jobsMsMax / 3,
   }

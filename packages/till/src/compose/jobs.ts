@@ -27,10 +27,9 @@ import { type Retention, rotatePartitions } from '../store/partitions.ts'
 import type { OpenedGate } from './open-gate.ts'
 import type { Infrastructure } from './open-infrastructure.ts'
 import { payoutHooks } from './open-payouts.ts'
-import type { Interceptors, Ports, SalePart, Stops, TillJob } from './parts.ts'
+import type { Interceptors, Ports, Stops, TillJob } from './parts.ts'
 
 export type JobSettings = {
-  parts: readonly SalePart[]
   routeOf(routeId: string): PaidRoute | undefined
   /** See RecoverDeps. */
   routePatienceMs?: number
@@ -50,7 +49,8 @@ export function tillJobs(
   const { clock, log, metrics, ids } = ports
   const { chains } = infrastructure
   const { database } = infrastructure.store
-  const { routeOf, routePatienceMs = 0, payouts, parts, retention = {} } = settings
+  const { routeOf, routePatienceMs = 0, payouts, retention = {} } = settings
+  const { parts } = till
   const recovery = recoverDeps(ports, infrastructure, till, settings)
   const targets = till.ownAddresses.all().flatMap(({ network, payee, address, exclusive }): ReconciledAddress[] => {
     const chain = chains.get(network)
@@ -62,18 +62,14 @@ export function tillJobs(
     // A transfer that left and is not in the books yet would look like a difference.
     for (const chain of chains.values()) await watchPayouts(payouts, chain)
     for (const part of parts) await part.beforeReconcile?.()
-    const { schemes, screening, channels } = till
-    await channels?.postClaims()
-    const hooks = {
-      ...payoutHooks(payouts, parts),
-      ...(channels ? { inboundAccount: channels.settledAccount } : {}),
-    }
+    const { schemes, screening } = till
+    const hooks = payoutHooks(payouts, parts)
     await reconcileBooks({ database, clock, ids, log, metrics, schemes, screening, ...hooks }, targets)
-    await channels?.compareClaimed((network) =>
+    const payTo = (network: string) =>
       targets.flatMap(({ chain, payee, address }) =>
         payee === 'pay_to' && chain.network.caip2 === network ? [address] : [],
-      ),
-    )
+      )
+    for (const part of parts) await part.afterReconcile?.(payTo)
   }
   const job = (name: string, intervalMs: number, work: () => Promise<unknown>, due?: string): TillJob => ({
     ...{ name, intervalMs, work },
@@ -116,7 +112,6 @@ export function tillJobs(
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
     ...(till.local ? [job('wallets.recover', 10_000, till.local.recoverWallets, unfinishedSql)] : []),
-    ...(till.channels?.jobs() ?? []),
     ...parts.flatMap((part) => part.jobs ?? []),
   ]
 }

@@ -1,14 +1,13 @@
 import type { ChainPort } from '../chain/index.ts'
 import {
   type ChannelPolicy,
-  type Channels,
   createChannels,
   defaultChannelPolicy,
   usedNetworks,
 } from '../schemes/batch-settlement/index.ts'
 import type { Composition } from './open-infrastructure.ts'
 import type { OpenedSettlement } from './open-settlement.ts'
-import type { Ports } from './parts.ts'
+import type { Ports, SalePart } from './parts.ts'
 
 /** A chain that cannot be read does not hold up the start: channels are sold on it after the next one. */
 const pollMs = 3_000
@@ -28,7 +27,7 @@ export async function openChannels(
   channels: Partial<ChannelPolicy> | undefined,
   { ports, infrastructure, stops }: Composition,
   { settleMs, screening, local }: OpenedSettlement & { settleMs: number },
-): Promise<Channels | undefined> {
+): Promise<SalePart | undefined> {
   const { database } = infrastructure.store
   const used = await usedNetworks(database)
   const wallets = new Map((local?.senders ?? []).map((one) => [one.network, one]))
@@ -49,11 +48,11 @@ export async function openChannels(
   const chains = found.flat()
   if (chains.length === 0) return undefined
   const { clock, ids, log, metrics } = ports
-  const opened = createChannels({
+  const { idle, ...part } = createChannels({
     ...{ database, clock, ids, log, metrics, chains, settleMs, screening },
     policy: { ...defaultChannelPolicy, ...channels },
     selling: channels !== undefined,
   })
-  stops.push(() => opened.idle())
-  return opened
+  stops.push(idle)
+  return part
 }

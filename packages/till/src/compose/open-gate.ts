@@ -17,7 +17,7 @@ import { defaultGateLimits, type GateLimits } from '../gate/gate-deps.ts'
 import { createLosses, lossLimitsOf } from '../gate/losses.ts'
 import type { Owner } from '../gate/owner.ts'
 import { type OwnAddresses, recordOwnAddresses } from '../recovery/own-addresses.ts'
-import type { ChannelPolicy, Channels } from '../schemes/batch-settlement/index.ts'
+import type { ChannelPolicy } from '../schemes/batch-settlement/index.ts'
 import { createChallenges } from '../schemes/challenge.ts'
 import { createSchemes } from '../schemes/create-schemes.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
@@ -32,7 +32,8 @@ import type { Ports, SalePart } from './parts.ts'
 export type OpenedGate = OpenedSettlement & {
   gate: Gate
   schemes: Schemes
-  channels: Channels | undefined
+  /** Those that were given, behind payment channels. */
+  parts: readonly SalePart[]
   finishSales: FinishSales
   exposure: Exposure
   ownAddresses: OwnAddresses
@@ -77,7 +78,9 @@ export async function openGate(
   const limits = { ...defaultGateLimits, settleMs: settings.settleMs ?? defaultGateLimits.settleMs }
   const { assets, chains } = infrastructure
   const { database } = infrastructure.store
-  const { jws, parts, payees } = settings
+  const { jws, payees } = settings
+  const channels = await openChannels(settings.channels, composition, { ...settlement, ...limits })
+  const parts = [...(channels ? [channels] : []), ...settings.parts]
   const entitlements = parts.flatMap((part) => part.entitlements ?? [])
   const { owner, screening, facilitator, pauses } = settlement
   const byName = new Map(assets.map((asset) => [asset.caip2, asset]))
@@ -91,7 +94,6 @@ export async function openGate(
   )
   const walletsOn = (network: string) => deployedOn(chainOfAsset(network))
   const sponsorsOn = (network: string) => facilitator.sponsorsApprovals?.(chainOfAsset(network)) ?? false
-  const channels = await openChannels(settings.channels, composition, { ...settlement, ...limits })
   const schemes = createSchemes(
     [
       createExactScheme(assets),
@@ -99,7 +101,7 @@ export async function openGate(
       createUptoScheme({ chains, walletsOn, sponsorsOn }),
       createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
     ],
-    [...(channels ? [channels.scheme] : []), ...parts.flatMap((part) => part.entitledSchemes ?? [])],
+    parts.flatMap((part) => part.entitledSchemes ?? []),
   )
   const work = openSaleWork(settings, composition, owner)
   const own = await recordOwnAddresses(
@@ -131,7 +133,7 @@ export async function openGate(
     statusUrl: settings.statusUrl,
     ...(settings.answerUrl === undefined ? {} : { answerUrl: settings.answerUrl }),
   })
-  return { ...settlement, gate, schemes, channels, ...work, ownAddresses: own, entitlements, limits }
+  return { ...settlement, gate, schemes, parts, ...work, ownAddresses: own, entitlements, limits }
 }
 
 /** What goes on beside and after the answer to a buyer. */

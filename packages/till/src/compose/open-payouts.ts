@@ -109,7 +109,7 @@ const furtherDollars = ({ assets, chains }: Infrastructure, places: readonly Pay
 export function payoutHooks(
   payouts: PayoutDeps,
   parts: readonly SalePart[],
-): Pick<ReconcileDeps, 'booksOutbound' | 'onMissing' | 'gapUntil' | 'onCompared'> {
+): Pick<ReconcileDeps, 'booksOutbound' | 'inboundAccounts' | 'onMissing' | 'gapUntil' | 'onCompared'> {
   const { database, chains } = payouts
   const ofPayouts = async (row: TransferRow) => {
     const chain = chains.find((one) => one.chain.network.caip2 === row.network)?.chain
@@ -117,6 +117,7 @@ export function payoutHooks(
   }
   return {
     booksOutbound: [ofPayouts, ...parts.flatMap(({ booksOutbound }) => booksOutbound ?? [])],
+    inboundAccounts: parts.flatMap(({ inboundAccount }) => inboundAccount ?? []),
     onMissing: async ({ network, paymentKey: nonce, blockNumber }) => {
       if (nonce === undefined) return
       const reason = `the custody nonce ${nonce} was used and is not known`

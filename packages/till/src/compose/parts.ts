@@ -1,3 +1,4 @@
+import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort, RpcEndpoint } from '../chain/index.ts'
 import type { EntitledScheme } from '../contract/entitled-scheme.ts'
@@ -9,7 +10,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Rng } from '../kernel/random.ts'
-import type { TransferRow } from '../ledger/index.ts'
+import type { Account, TransferRow } from '../ledger/index.ts'
 import type { PayoutDeps } from '../payouts/index.ts'
 import type { Database } from '../store/database.ts'
 
@@ -71,6 +72,10 @@ export type SalePart = {
   beforeReconcile?(): Promise<void>
   /** Whether this part books a transfer out of custody, now or later: a payment into its own contract. */
   booksOutbound?(transfer: TransferRow): Promise<boolean>
+  /** The other side of a transfer in that this part expects, as from a contract that pays us out. */
+  inboundAccount?(transfer: TransferRow): Promise<Account | undefined>
+  /** Compares further books of this part with the chain, after those of our addresses. */
+  afterReconcile?(payTo: (network: string) => readonly Address[]): Promise<void>
   /** Shares it owes to others that are paid out by themselves once they reach the minimum. */
   payoutPurposes?: PayoutDeps['purposes']
   /** What it may still promise out of the operator's money at a custody wallet: nobody withdraws it meanwhile. */

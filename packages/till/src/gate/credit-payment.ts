@@ -1,6 +1,7 @@
-import { ChainUnreadable } from '../chain/index.ts'
+import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import { movedMoneyOf, type PaymentRecord } from '../contract/payment-record.ts'
+import type { ClaimKey, Scheme } from '../contract/scheme.ts'
 import { creditLines } from '../credit/credit-balance.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -127,16 +128,42 @@ async function postCredit(tx: Tx, claim: FinishedClaim, money: MoneySource): Pro
 }
 
 /** The key was spent and no claim explains it: the answer for the payer. */
-export async function answerSpentPayment(
+export function answerSpentPayment(
   deps: GateDeps,
   purchase: Purchase,
   claim: Claim,
   earlier?: Pick<PaymentRecord, 'id'>,
 ): Promise<GateOutcome> {
   const { call, scheme, chain } = purchase
+  const { payer, network, headBlock } = claim
+  const detail = scheme.reasons.usedUp
   const followed = earlier ? { extra: { status_url: deps.statusUrl(earlier.id) } } : {}
-  const { payer, headBlock, network } = claim
-  const use = await scheme.evidence.useOf(chain, claim, keySearchStart(headBlock))
+  const spent = { scheme, chain, key: claim, searchFrom: keySearchStart(headBlock) }
+  return answerSpentKey(deps, spent, {
+    payAgain: (reason) => refuse402(deps, call, { code: 'payment_failed', reason, detail, payer, network }),
+    usedLongAgo: () => usedLongAgo(deps, purchase, claim, followed),
+    followed,
+  })
+}
+
+type SpentKeyOf = { scheme: Scheme; chain: ChainPort; key: ClaimKey; searchFrom: bigint }
+
+type SpentKeyAnswers = {
+  /** The 402: the key has brought us nothing, in a final block. */
+  payAgain(reason: string): GateOutcome
+  /** Its use is not in the blocks that were searched. */
+  usedLongAgo(): Promise<GateOutcome>
+  followed?: { extra?: { status_url: string } }
+}
+
+/** What a used key means to the caller that presents it, whether its payment fits still or not. */
+export async function answerSpentKey(
+  deps: GateDeps,
+  { scheme, chain, key, searchFrom }: SpentKeyOf,
+  { payAgain, usedLongAgo, followed = {} }: SpentKeyAnswers,
+): Promise<GateOutcome> {
+  const { network } = key
+  const use = await scheme.evidence.useOf(chain, key, searchFrom)
   const transfer = use.status === 'transfer' ? use.transfer : undefined
   const place = use.status === 'canceled' ? use : transfer
   const { reason } = reasonOfOtherUse(scheme.reasons, deps.isOurs, network, { transfer })
@@ -152,9 +179,9 @@ export async function answerSpentPayment(
     case 'unknown':
       return refuse('settlement_unknown', { retryAfterSeconds: 10, ...followed })
     case 'used_long_ago':
-      return usedLongAgo(deps, purchase, claim, followed)
+      return usedLongAgo()
     case 'pay_again':
-      return refuse402(deps, call, { code: 'payment_failed', reason, detail: scheme.reasons.usedUp, payer, network })
+      return payAgain(reason)
     case 'dust':
       return refuse(scheme.reasons.reused, { detail: scheme.reasons.usedForDust })
     case 'credited':

@@ -8,12 +8,10 @@ import { nowSeconds } from '../kernel/clock.ts'
 import { decodeHeader } from '../schemes/decode-header.ts'
 import { payerMismatch, resourceMismatch } from '../schemes/match-offer.ts'
 import { authorizationSecondsMax } from '../store/restore.ts'
-import { broughtMoney } from '../transitions/other-use.ts'
 import { isUnsold } from '../transitions/payment-state.ts'
+import { answerSpentKey } from './credit-payment.ts'
 import { answerDuplicate, reachedUs } from './earlier-payment.ts'
 import type { GateDeps, SellingDeps } from './gate-deps.ts'
-import { isFinal } from './is-final.ts'
-import { becomesCredit } from './other-use.ts'
 import { passEntitledScheme } from './pass-entitled-scheme.ts'
 import { keyOf, type Presented, type Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
@@ -129,7 +127,6 @@ async function verifyPayment(
 }
 
 const refuseUnread = (detail: string) => refuse('settlement_unavailable', { detail, retryAfterSeconds: 3 })
-const notKnownYet = () => refuse('settlement_unknown', { retryAfterSeconds: 10 })
 
 /**
  * A 402 asks to pay again. A payment that does not fit any more, because its time or our price has passed, may
@@ -171,30 +168,24 @@ async function answerSigner(
  */
 async function answerIfSubmitted(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
   const { call, scheme, payment } = presented
-  const { network } = payment
-  const chain = deps.chains.get(network)
+  const chain = deps.chains.get(payment.network)
   if (!chain || !deps.termsOf(call).some((terms) => terms.payTo === payment.payTo)) return refusal
   const signature = await signatureOutcome(deps, presented)
   if (signature.status === 'invalid') return refusal
   if (signature.status === 'could_not_check') return refuseUnread(signature.reason)
   try {
     if (!(await scheme.evidence.isUsed(chain, payment, 'latest'))) return refusal
-    const head = (await chain.head()).number
-    const found = await scheme.evidence.useOf(chain, payment, keySearchStart(head))
-    if (found.status === 'absent' || found.status === 'could_not_read') return notKnownYet()
-    const moved = found.status === 'transfer' ? found.transfer : undefined
-    const reachedUs = moved !== undefined && broughtMoney(deps.isOurs, network, moved)
-    if (!reachedUs || !(await becomesCredit(deps.database, network, moved))) {
-      const use = found.status === 'transfer' ? found.transfer : found
-      // Until then a reorganisation could free the key, and the money would move after all.
-      if (!(await isFinal(chain, use))) return notKnownYet()
-      return reachedUs ? refuse(scheme.reasons.reused, { detail: scheme.reasons.usedForDust }) : refusal
-    }
+    const searchFrom = keySearchStart((await chain.head()).number)
+    return await answerSpentKey(
+      deps,
+      { scheme, chain, key: payment, searchFrom },
+      // It may be older than our rows of transfers: nothing shows that it brought us nothing.
+      { payAgain: () => refusal, usedLongAgo: async () => refuse('settlement_unknown', { retryAfterSeconds: 10 }) },
+    )
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error
     return refuseUnread(error.message)
   }
-  return refuse('payment_credited', { detail: 'Its money becomes your credit once the transfer is final.' })
 }
 
 async function signatureOutcome(deps: GateDeps, { scheme, payment }: Presented): Promise<SignatureOutcome> {

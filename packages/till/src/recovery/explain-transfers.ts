@@ -76,7 +76,7 @@ async function explain(
   if (outOf) return explainOutbound(deps, row, byParties === 'withdrawal')
   if (!into) throw new Error('a transfer of addresses that are not ours')
   if (claim) return postClaimed(deps, row, into, claim, gapUntil)
-  const expected = await deps.inboundAccount?.(row)
+  const expected = await inboundAccountOf(deps, row)
   if (expected) {
     await postTransferAs(deps, row, { as: 'expected', for: row.sender, kind: 'inbound' }, async () => [
       { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
@@ -91,6 +91,14 @@ async function explain(
   if (unclaimed.post === 'review') return postReview(deps, row, into)
   if (await isListed(deps, row)) return postReview(deps, row, into)
   return creditUnclaimed(deps, row, into, row.paymentKey)
+}
+
+async function inboundAccountOf({ inboundAccounts = [] }: ReconcileDeps, row: TransferRow) {
+  for (const accountOf of inboundAccounts) {
+    const account = await accountOf(row)
+    if (account) return account
+  }
+  return undefined
 }
 
 /** The claim that a transfer may pay, by the word of the schemes. */

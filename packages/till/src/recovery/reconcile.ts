@@ -25,7 +25,7 @@ export type ReconcileDeps = {
   /** Whether something of ours books this transfer out of custody: a payout, a payment into a contract. */
   booksOutbound?: readonly ((row: TransferRow) => Promise<boolean>)[]
   /** The other side of a transfer in that something of ours expects: a contract that pays us out. */
-  inboundAccount?(row: TransferRow): Promise<Account | undefined>
+  inboundAccounts?: readonly ((row: TransferRow) => Promise<Account | undefined>)[]
   /** Called for a transfer out of custody that nothing explains. */
   onMissing?(row: TransferRow): Promise<void>
   /** Transfers up to this block may have been posted before a restore. */

@@ -72,8 +72,8 @@ export function createChannels(options: ChannelsOptions) {
     pass: (call, envelope, sales) => passChannel(deps, call, envelope, sales),
   }
   return {
-    scheme,
-    jobs: () => [
+    entitledSchemes: [scheme],
+    jobs: [
       {
         ...job('channels.recover', 5_000, async () => {
           await onEachChain(deps, (network, on) => recoverDeposits(deps, network, on))
@@ -91,11 +91,9 @@ export function createChannels(options: ChannelsOptions) {
       // Kept as long as answers are, see `partitioned_table`.
       job('channels.expire', 3_600_000, () => deleteSales(database, clock.nowMs() - defaultAnswerDays * 86_400_000)),
     ],
-    postClaims: () => onEachChain(deps, (network, on) => postClaims(deps, network, on)),
-    settledAccount: (row: TransferRow) => settledAccount(deps, row),
-    compareClaimed: (receivers: (network: string) => readonly Address[]) => compareClaimed(deps, receivers),
+    beforeReconcile: () => onEachChain(deps, (network, on) => postClaims(deps, network, on)),
+    inboundAccount: (row: TransferRow) => settledAccount(deps, row),
+    afterReconcile: (payTo: (network: string) => readonly Address[]) => compareClaimed(deps, payTo),
     idle: () => port.idle(),
   }
 }
-
-export type Channels = ReturnType<typeof createChannels>

@@ -1,3 +1,3 @@
 export { type ChannelPolicy, defaultChannelPolicy } from './channel-deps.ts'
 export { usedNetworks } from './channel-store.ts'
-export { type Channels, createChannels } from './create-channels.ts'
+export { createChannels } from './create-channels.ts'
