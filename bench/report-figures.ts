@@ -17,7 +17,7 @@ export type FigureRow = {
 /** Where `npm run bench` wants the rows of a bench, one JSON object a line. */
 export const figuresVariable = 'BENCH_FIGURES'
 
-/** Hands figures to anyone who gathers them; alone, a bench prints what it always printed. */
+/** Hands figures to the run that collects them; alone, a bench prints its own report. */
 export function reportFigures(...rows: readonly FigureRow[]): void {
   const file = process.env[figuresVariable]
   if (!file) return

@@ -36,7 +36,7 @@ export async function createNodeProcess(cluster: Cluster, more: Env = {}): Promi
       child = spawn(process.execPath, [startScript], {
         env: cluster.env(port, more),
         stdio: ['ignore', 'pipe', 'pipe'],
-        // Ctrl-C goes to anyone who started this; it ends its processes in order.
+        // Ctrl-C also reaches the parent process, which ends its processes in order.
         detached: true,
       })
       await readyUrl(child)

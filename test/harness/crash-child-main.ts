@@ -28,6 +28,6 @@ process.on('message', (message) => {
   if (message === 'seen') process.send?.({ seen: points.seen() })
   if (message === 'stop') void node.stop().then(() => process.exit(0))
 })
-// Anyone who started it is gone: nothing may be left running.
+// The parent process has exited: leave nothing running.
 process.on('disconnect', () => process.exit(1))
 process.send?.({ ready: node.address })

@@ -80,7 +80,7 @@ async function turnUnderLoad(till: TillFixture, urls: readonly string[], { count
   }
 }
 
-/** Begun before it returns and going on beside anyone who called it. */
+/** Starts before it returns, and goes on while the caller continues. */
 async function keepProbing(
   { buys, ask }: { buys: boolean; ask(): Promise<Response> },
   isOver: () => boolean,

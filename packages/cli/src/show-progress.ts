@@ -1,6 +1,6 @@
 import type { Terminal } from './terminal.ts'
 
-/** One says itself how far it is, the other speaks to a program. */
+/** `up` prints its own progress; `mcp` talks to a program, not to a person. */
 const silent = /^(?:up|mcp)\b/
 /** These serve or follow until they are stopped: once they have spoken, silence means that nothing happens. */
 const lasting = /^(?:witness|stream|signer serve|log monitor)\b/

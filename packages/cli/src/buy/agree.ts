@@ -6,7 +6,7 @@ import { quoteDocument } from './documents.ts'
 
 export type AgreeOptions = { yes?: boolean; demo?: boolean; dryRun?: boolean; json?: boolean }
 
-/** Asked by the client before it signs. Anyone who sits there is asked, unless the money is worth nothing or they said yes. */
+/** Asked by the client before it signs. Asks for confirmation at a terminal, except with --yes or --demo. */
 export function agreeTo(terminal: Terminal, options: AgreeOptions): (quote: Quote) => Promise<boolean> {
   return async ({ priceUsd, network, payTo }) => {
     if (options.dryRun) return false

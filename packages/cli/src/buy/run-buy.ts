@@ -66,7 +66,7 @@ function maximumOf(options: BuyOptions, terminal: Terminal): bigint | undefined 
     throw usageError(`--max-amount: not decimal USD: ${maxAmount}`, 'Such as 0.05, with at most six decimals.')
   if (micro === undefined && !demo && !dryRun && (yes || !terminal.interactive))
     throw usageError(
-      '--max-amount is required when nobody is asked',
+      '--max-amount is required without a terminal',
       'Say the most this purchase may cost, such as --max-amount 0.05; --dry-run shows the price first.',
     )
   return micro

@@ -132,7 +132,7 @@ async function goOn({ terminal }: CommandContext, question: string, options: Cha
     return false
   }
   if (options.yes) return true
-  if (!terminal.interactive) throw usageError('nobody can be asked here', 'Add --yes when this is what you want.')
+  if (!terminal.interactive) throw usageError('confirmation needs a terminal', 'Add --yes when this is what you want.')
   if (await terminal.confirm(question)) return true
   throw new CliError(exitCodes.refused, 'not_confirmed', 'not confirmed; nothing was changed')
 }

@@ -109,6 +109,7 @@ export function nodeName(
   }
   const known = config.baseUrl ?? runningIn(config.home)
   if (known !== undefined) return known
-  if (config.port === 0) throw usageError('which node is this? Its port is not fixed', 'Say it with --url <origin>.')
+  if (config.port === 0)
+    throw usageError('the address of the node is unknown, because its port is not fixed', 'Pass --url <origin>.')
   return `http://${config.host}:${config.port}`
 }

@@ -12,11 +12,11 @@ const returner = fileURLToPath(new URL('./return-handles.mjs', import.meta.url))
 
 /**
  * The runtime takes one connection from a listening socket per turn of its loop. A busy node has long turns, so anyone who
- * comes would wait for seconds outside, unseen, where nobody tells him to come back, until the queue of the system is
- * full and connections break. Every further descriptor of the same socket takes one more per turn. Only another process
+ * comes would wait for seconds outside, unseen, without a 503, until the accept queue of the kernel is
+ * full and connections fail. Every further descriptor of the same socket takes one more per turn. Only another process
  * can make one: it is lent the socket and gives it back.
  *
- * A node works without them as well, so nothing waits for these acceptors and their failure is nobody's trouble.
+ * They are optional: startup does not wait for them, and the node works if they fail.
  */
 export function openAcceptors(server: HttpServer, count: number, backlog: number): Acceptors {
   const acceptors: Server[] = []
@@ -28,7 +28,7 @@ export function openAcceptors(server: HttpServer, count: number, backlog: number
     answers += 1
     if (answers === count) child.disconnect()
     if (handle === undefined) return
-    // Left alone it would go on letting callers in whom nobody answers.
+    // Left open it would accept connections that nothing reads.
     if (closing) return (handle as Server).close()
     acceptors.push(acceptFrom(handle as SocketHandle, server, backlog))
   })

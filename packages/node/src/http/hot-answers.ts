@@ -37,7 +37,7 @@ export function createHotAnswers(bytesMax: number): HotAnswers {
     answers.delete(key)
     bytes -= weigh(key, answer)
   }
-  // A quarter at once: a map looks past all it has lost before it finds its oldest entry.
+  // Evicts a quarter at once: iterating a Map from the start skips every deleted entry first.
   const makeRoom = () => {
     for (const [key, answer] of answers) {
       if (bytes <= bytesMax * 0.75) break

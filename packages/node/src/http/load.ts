@@ -29,7 +29,10 @@ const busyMs = 50
 /** A process may be blocked this long once: a collection, a big parse, a machine that was busy with other work. */
 const stallMs = 2_000
 
-/** So many are overload whatever the reason. Fewer may be the heap of a short stall, and are given time to go away. */
+/**
+ * This many requests in flight are overload whatever the cause. Fewer may be the backlog of a short stall and get
+ * `patienceMs` to drain.
+ */
 const heap = 256
 const patienceMs = 1_000
 

@@ -248,5 +248,5 @@ function hopOf(exchange: Exchange, url: string, vetted: VettedUrl, address: stri
 
 const abortReason = (signal: AbortSignal) =>
   signal.reason instanceof TimeIsUp
-    ? { reason: 'timeout' as const, detail: 'the time was up' }
+    ? { reason: 'timeout' as const, detail: 'timed out' }
     : { reason: 'aborted' as const, detail: 'the caller gave up' }

@@ -104,7 +104,8 @@ async function keepReports(
     const reason = await difference(tx, size, { ...head, source: report.source }, roots)
     await keepHead(tx, { ...report, size: head.size, root: head.root, agrees: reason === null, reason })
   }
-  // A head with our signature proves itself anyone who showed it; the word of a witness ends with its office.
+  // A head that we signed proves itself, from any source. A size that a witness only stated counts while that witness
+  // is configured.
   await tx.query('delete from log_outside_head where note is null and not source = any($1)', [
     sources.map(({ name }) => name),
   ])

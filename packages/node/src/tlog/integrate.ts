@@ -76,7 +76,9 @@ async function signTreeHead(deps: IntegrateDeps, tx: Tx, size: number, tiles: Ti
   return head
 }
 
-/** By every key of the log that is in force: while one replaces another, no matter who knows only the old one can still check. */
+/**
+ * By every key of the log that is in force: during a rotation, verifiers that know only the old key can still check.
+ */
 export function signHead(
   { keyring, origin }: Pick<IntegrateDeps, 'keyring' | 'origin'>,
   size: number,

@@ -103,7 +103,10 @@ async function draw(
   return result(verified)
 }
 
-/** Refusals that say that nothing was drawn. Anyone who holds the credit is trusted with it, so its signed word counts. */
+/**
+ * Refusals that say that nothing was drawn. The node holds the credit and is trusted with it, so its signed refusal is
+ * believed.
+ */
 const nothingDrawn = new Set([401, 402, 403])
 
 /** What the caller allowed for payments holds for draws as well. Returns what gives the budget its part back. */

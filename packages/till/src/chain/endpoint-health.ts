@@ -30,9 +30,9 @@ const doubtMsMin = 10_000
 const doubtMsMax = 600_000
 /** After this long without a failure the next pause is short again. */
 const pauseResetMs = 120_000
-/** A slower answer counts for more than a faster one: who is slow now and then is asked last. */
+/** A slower answer weighs more than a faster one: an endpoint that is sometimes slow is asked last. */
 const [risingWeight, fallingWeight] = [0.5, 0.25]
-/** Measured while it was slow for a time that is over: the next good answer counts alone. */
+/** An answer this many times faster than the average replaces it: the slow period is over. */
 const outlier = 10
 
 export function afterAnswer(health: Health, ms: number, nowMs: number): Health {

@@ -9,7 +9,7 @@ export type LogSpan = {
 }
 
 const [startBlocks, maxBlocks] = [10_000n, 100_000n]
-/** So many pieces as wide as possible, one after the other, before a wider one is tried. */
+/** How many consecutive ranges of full width must succeed before a wider one is tried. */
 const patience = 16
 const atOnceMax = 12
 

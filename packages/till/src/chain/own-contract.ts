@@ -40,7 +40,7 @@ export async function isDeployed(rpc: Rpc, address: Address): Promise<boolean> {
 const missed = new WeakMap<Rpc, number>()
 const missedMsMax = 600_000
 
-/** True once the contract is there. Anyone may deploy it, and it is the same anyone who does. */
+/** True once the contract is there. Anyone may deploy it; its address does not depend on the deployer. */
 export async function ensureDeployed(
   deps: { clock: Clock },
   { rpc, wallets }: { rpc: Rpc; wallets: SettlementWallets },

@@ -25,7 +25,7 @@ export type OpenedFacilitator = {
   }
 }
 
-/** Anyone who moves the money, as configured. */
+/** Opens the configured facilitators. */
 export async function openFacilitator(
   settings: FacilitatorSettings,
   composition: Composition,

@@ -32,7 +32,7 @@ export async function openSettlement(
   return { ...opened, facilitator: recordRefusedPayers(facilitator, refused, ports.log), owner, pauses, screening }
 }
 
-/** This process as others know it; what processes that died had claimed is nobody's from here on. */
+/** Registers this process as an owner. Claims of dead processes are free from here on. */
 async function openOwner({ ports: { clock, rng }, infrastructure, stops }: Composition): Promise<Owner> {
   const { store, restoreDetection } = infrastructure
   const { database } = store

@@ -47,7 +47,7 @@ export type VerifyOutcome =
 
 export type SupportedKind = { x402Version: number; scheme: string; network: string; extra?: Record<string, unknown> }
 
-/** Anyone who moves the money: `local`, `cdp`, or any x402 facilitator by URL. */
+/** Submits payments to the chain: `local`, `cdp`, or any x402 facilitator by URL. */
 export type Facilitator = {
   readonly name: string
   verify(payment: FacilitatorPayment, signal: AbortSignal): Promise<VerifyOutcome>

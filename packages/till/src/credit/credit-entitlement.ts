@@ -208,7 +208,10 @@ async function notHeld(
 
 const callIdPattern = /^call_[0-9a-z]{26}$/
 
-/** A call that was paid for unseen is about to get its id for a name: until then nothing is drawn under it. */
+/**
+ * A call whose commit is in doubt is about to get its id as Idempotency-Key. Until it has, nothing is drawn under that
+ * key.
+ */
 async function requireNamed(
   { database }: Parts,
   account: Address,

@@ -10,10 +10,10 @@ import { recentlyPaidIn } from './recently-paid-in.ts'
 
 export type CreditRefund = {
   network: string
-  /** Off the credit. */
+  /** Taken from the credit balance: `paidMicro` plus `costMicro`. */
   refundedMicro: Micro
   costMicro: Micro
-  /** On its way. */
+  /** Sent to the wallet. */
   paidMicro: Micro
   payoutId: string
   /** Above the operator's limit a person looks at it first. */

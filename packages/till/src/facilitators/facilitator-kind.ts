@@ -31,7 +31,7 @@ export type FacilitatorVariable = { shown: string; description: string; secret: 
 
 /** One way to have payments settled: a folder with one of these, and a line in `kinds.ts`. */
 export type FacilitatorKind = {
-  /** That of its folder. */
+  /** The name of its folder. */
   readonly name: string
   /** What the operator writes to choose it. */
   readonly chosenBy: string

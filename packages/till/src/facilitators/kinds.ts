@@ -73,7 +73,8 @@ export async function openFacilitators(
     members.push(opened)
   }
   const holders = createPaymentHolders(ports.sql)
-  // Wallets of our own note every transaction themselves, so nothing more is written where nobody else ever held a payment.
+  // Our own wallets record every transaction. No holder is recorded while this process is the only facilitator that
+  // ever held a payment.
   const alone = members.length === 1 && own !== undefined && !(await holders.any())
   const facilitator = alone ? own : createOrderedFacilitators(members, { ...ports, holders })
   return { facilitator: facilitator as Facilitator, ...(own === undefined ? {} : { local: own }) }

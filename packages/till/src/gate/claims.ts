@@ -43,7 +43,7 @@ export function createClaims(database: Database, owner: Owner, clock: Clock) {
       known.add(key)
       return true
     },
-    /** The attempt ended without a claim, so the next one is looked at again. */
+    /** The attempt ended without a claim: the next copy of this payment is processed. */
     remove: (claim: ClaimKey) => known.delete(keyOf(claim)),
     claim: (claim: Claim) => claims.submit(claim),
     reclaim: (claim: Claim) => reclaimReleased(database, claim, worker()),

@@ -85,7 +85,7 @@ async function hasPaidBefore(sql: Sql, payer: Address): Promise<boolean> {
 /** `route`: null for all that adds credit. */
 type Grants = { route: string | null; micro: bigint; age_micro_seconds: string }
 
-/** What of revocable grants cannot be revoked any more. */
+/** The part of revocable grants that is already used. */
 async function readConsumed(sql: Sql, clock: Clock, routeOf: (id: string) => PaidRoute | undefined): Promise<Micro> {
   const { rows } = await sql.query<Grants>(
     `select case when not adds_credit then route_id end as route, sum(amount_micro)::bigint as micro,

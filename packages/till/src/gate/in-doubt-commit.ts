@@ -12,14 +12,17 @@ const checksMax = 14
 const pauseMsMax = 60_000
 
 /**
- * Neither served nor forgotten. A call without a name gets its own id for one: asked for by that name, in a request that
- * is signed again, it is answered if it was paid for, and drawn for once if it was not.
+ * The answer to a call whose commit is in doubt. Without an Idempotency-Key it gets its own id as one. A newly signed request
+ * with that key returns the stored answer if the call was paid for, and draws for it once if not.
  */
 export function inDoubtCommit(deps: GateDeps, inDoubt: InDoubt): Problem {
   const { holdId, hasKey, fallbackKey } = inDoubt.hold
   if (!hasKey && fallbackKey !== undefined)
     nameWhenSeen(deps, inDoubt, fallbackKey).catch((error: unknown) =>
-      deps.log.error({ call: holdId, error: String(error) }, 'a call was perhaps paid for and not answered'),
+      deps.log.error(
+        { call: holdId, error: String(error) },
+        'a commit is in doubt: the call may be paid for and was not answered',
+      ),
     )
   return new Problem('call_in_flight', {
     detail: 'Whether this call was paid for is not known yet.',
@@ -50,6 +53,6 @@ async function nameWhenSeen(
     if (named) return
     seen ||= named === false
   }
-  // Seen for minutes and never there: it was not taken.
+  // The database was read for minutes and never held the call: it was not paid for.
   if (!seen) throw new Error('the database was not reached again in time')
 }

@@ -89,13 +89,16 @@ async function livesInDatabase(sql: Sql, owner: bigint): Promise<boolean> {
   return rows[0]?.alive === true
 }
 
-/** Beyond the longest request, so that what is under way when it was said last is over before it ends. */
+/**
+ * Longer than the longest request: work that was under way at the last heartbeat has ended before the lease expires.
+ */
 const aliveMs = 180_000
 const sayEveryMs = 30_000
 
 /**
- * Behind a transaction pooler no session stays with a process, so it says itself how long it lives: with its requests, for
- * nothing may run between them. One that was frozen and taken for dead lives again; what it held by then is not its own any more.
+ * Behind a transaction pooler a process keeps no session and cannot hold an advisory lock. It renews a lease
+ * instead, as part of its requests, because nothing may run between them. A process that was frozen past its lease registers
+ * again; the payments it held belong to others by then.
  */
 async function registerLeased(database: Database, clock: Clock, id: bigint): Promise<Owner> {
   let saidAtMs = Number.NEGATIVE_INFINITY

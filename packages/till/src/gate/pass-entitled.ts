@@ -100,7 +100,10 @@ async function prepareForCaller(call: PaidCall, account: Address, callId: string
   return prepared
 }
 
-/** A hold that sets something aside finds a call of the same name; a promise has not looked for one yet. */
+/**
+ * A hold that reserves money has looked for an earlier call with the same Idempotency-Key. A charge after prepare has
+ * not yet.
+ */
 async function earlierInstead({ call, port, hold }: HeldSale, error: unknown): Promise<NotHeld> {
   const earlier = hold.chargeAfterPrepare && hold.hasKey ? await port.describe?.(call) : undefined
   if (earlier === undefined) throw error

@@ -74,7 +74,7 @@ export async function writeIntents(
   return intents.map((intent) => moved.has(intent.id))
 }
 
-/** An unknown payment becomes one that is being settled, by this process: true for anyone who comes first. */
+/** Moves an unknown payment to settling, owned by this process. True for the first process that does so. */
 export async function resumeClaim(
   sql: Sql,
   id: string,

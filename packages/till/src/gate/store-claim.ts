@@ -52,7 +52,7 @@ export type Claim = {
 
 /**
  * Claims a whole batch in one durable statement. Order inside it: what is known already is left alone, then the payer's
- * flight counter is raised where balance and count allow, then the claim is taken, and only then the payment is inserted.
+ * in-flight count rises where balance and count allow, then the claim is taken, and only then the payment is inserted.
  * What is left after a step is looked up as a set (`not in`): the planner expects a row or two, and a join would go through
  * all of them for each. Earlier ones are asked for one by one through their keys: a plan is kept, and a join that was chosen
  * while there were few would read all of them. An answer can be lost for its shelf life; no payment is claimed again after

@@ -111,7 +111,7 @@ export function createLeases(ports: LeasePorts): Leases {
 
 type Held = { name: string; token: bigint; ttlMs: number }
 
-/** Without a reason of its own each signal makes an error with a stack, for nobody. */
+/** Passed as abort reason: without one each abort allocates an error with a stack trace that nobody reads. */
 const over = 'the work is over'
 
 async function workUnder<T>(ports: LeasePorts, held: Held, work: (lease: Lease) => Promise<T>): Promise<T> {

@@ -71,7 +71,7 @@ test('collections and a machine that was busy otherwise are distinguished from w
   await tick({ ms: 50 })
   await tick({ ms: 20 })
   expect(observed.map(({ labels }) => labels)).toEqual([{ cause: 'machine' }, { cause: 'gc' }])
-  expect(lines.map(({ message }) => message)).toEqual(['the process got no core', 'the event loop was blocked'])
+  expect(lines.map(({ message }) => message)).toEqual(['the process was not scheduled', 'the event loop was blocked'])
   await watch.stop()
 })
 

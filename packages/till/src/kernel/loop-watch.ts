@@ -59,7 +59,7 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
     if (!kept.worst || stall.ms > kept.worst.ms) kept.worst = stall
     if (nowMs - kept.loggedMs < logEveryMs) return
     const line = { stalls: kept.count, ...kept.worst }
-    log.info(line, isOwn ? 'the event loop was blocked' : 'the process got no core')
+    log.info(line, isOwn ? 'the event loop was blocked' : 'the process was not scheduled')
     Object.assign(kept, { count: 0, loggedMs: nowMs, worst: undefined })
   }
 

@@ -153,7 +153,7 @@ export const problemTable = {
     429,
     true,
     'Too many failed settlements today',
-    'Nothing was charged. Payments of this wallet or route are taken again tomorrow.',
+    'Nothing was charged. The limit resets at midnight UTC.',
   ),
   refund_due: row(
     503,

@@ -19,7 +19,9 @@ export type LedgerTransaction = {
   lines: readonly LedgerLine[]
 }
 
-/** One posting of one transfer: an even turn books it, the odd one after it reverses that. */
+/**
+ * Numbers the postings of one transfer. An even `turn` posts the transfer, the odd one after it reverses that posting.
+ */
 export type TransferTurn = { id: bigint; turn: number }
 
 /** Positive amounts only: the sign is said by the verb. */

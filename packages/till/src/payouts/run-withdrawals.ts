@@ -114,7 +114,7 @@ async function execute(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBal
     amountMicro,
     purpose: withdrawalPurpose,
     from: [{ account: accounts.operator(network, 'usdc'), amount: amountMicro }],
-    // The schedule is nobody's decision about a large amount.
+    // A scheduled withdrawal above the approval limit waits for a person.
     approved: !asked.scheduled || amountMicro <= deps.policy.approvalMicro,
     nowMs: deps.clock.nowMs(),
   })

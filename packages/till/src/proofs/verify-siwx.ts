@@ -37,7 +37,7 @@ function checkFields(deps: ProofDeps, { info, account }: SiwxProof, origin: stri
   if (info.notBefore !== undefined && !(Date.parse(info.notBefore) <= nowMs + clockSkewMs))
     throw refused('The challenge is not valid yet.')
   const expiresAtMs = deps.nonces.check(info.nonce, origin)
-  if (expiresAtMs === undefined) throw refused('The nonce is not one of ours, or has expired.')
+  if (expiresAtMs === undefined) throw refused('The nonce was not issued by this node, or has expired.')
   return expiresAtMs
 }
 

@@ -98,7 +98,10 @@ async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: Payment
   )
 }
 
-/** So long a process that knows the route may take to come by. No money waits for it: the payment itself is gone. */
+/**
+ * How long to wait for a process that declares the route and can revoke the effect. The transfer is gone already, so
+ * waiting holds back no money.
+ */
 const revokePatienceMs = 86_400_000
 
 /** A process that does not know the route cannot revoke what was bought: it leaves the payment to one that does. */

@@ -93,7 +93,7 @@ function createBuilder(deps: ChallengeDeps) {
       ...(isFull ? last.map(({ name, extension }) => ({ [name]: extension })) : []),
     )
     const entries = offered.map((one) => one.scheme.requirements(one.terms))
-    // Behind what every client knows, so that none is led astray.
+    // Last, because clients that do not know these entries take the first.
     const accepts = [...entries, ...(isFull ? [] : lastEntries)]
     return { terms, offered, parts: { resource, accepts, offers }, extensions, all: [...entries, ...lastEntries] }
   }

@@ -48,7 +48,7 @@ function parseRange(text: string): Range[] {
 /** The most specific range decides, as RFC 9110 12.5.1 says. */
 function qualityOf(media: string, ranges: readonly Range[]): number {
   const [type = '', subtype = ''] = (media.split(';')[0] ?? '').split('/')
-  // Whatever it turns out to be: the caller has taken it before.
+  // The route returns an earlier answer, whose type this caller has accepted before.
   if (type === '*') return 1
   const exact = ranges.find((range) => range.type === type && range.subtype === subtype)
   const kind = ranges.find((range) => range.type === type && range.subtype === '*')

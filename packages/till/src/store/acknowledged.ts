@@ -7,9 +7,9 @@ import type { Sql } from './database.ts'
 export type Acknowledged = {
   /** Their buyers have the answer. */
   served(paymentIds: readonly string[]): void
-  /** The timeline of the server when this process last looked. */
+  /** The timeline of the server at the last check. */
   timeline(): bigint | undefined
-  /** Writes on that this process looked, and remembers that it did. */
+  /** Advances the position in the database and remembers it with the timeline. */
   note(sql: Sql, timeline: bigint | null): Promise<void>
   /** Whether all of it is there on the timeline that follows the one known. False where that is not certain. */
   isKept(sql: Sql, timeline: bigint): Promise<boolean>

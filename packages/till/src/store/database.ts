@@ -42,7 +42,7 @@ export type Database = Sql & {
 export const readWithin = (database: Database, msMax: number): Sql => database.within?.(msMax) ?? database
 
 export type HeldLock = {
-  /** Aborted when the connection broke: the lock is then gone, no matter who needs it must stop. */
+  /** Aborted when the connection broke: the lock is lost, and work that depends on it must stop. */
   readonly lost: AbortSignal
   release(): Promise<void>
 }

@@ -19,7 +19,9 @@ export type Batcher<Item, Result> = {
 
 type Waiting<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void }
 
-/** What must wait before a batch starts beside one that is under way: two half-empty ones cost more than a full one. */
+/**
+ * How many items must wait before a second batch starts in parallel: two half-empty batches cost more than a full one.
+ */
 const companyMin = 32
 /** A batch that takes longer than this may be stuck, and those who wait must not depend on it. */
 const stuckAfterMs = 25

@@ -18,7 +18,7 @@ export async function setOperatorAccess(
     [login, appRole],
   )
   if (!rows[0]) return 'no_such_login'
-  // It would take the node its rights.
+  // Changing the node's own login would remove its rights.
   if (rows[0].own) return 'node_login'
   const name = client.escapeIdentifier(login)
   await client.query('begin')

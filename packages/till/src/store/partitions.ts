@@ -20,7 +20,7 @@ export async function rotatePartitions(
   const failed = rows[0]?.failed ?? []
   if (failed.length > 0) {
     metrics.count('alarms', { alarm: 'partition_missing' })
-    log.warn({ partitions: failed }, 'partitions could not be made; their rows go to the rest until they can')
+    log.warn({ partitions: failed }, 'partitions could not be created; rows go to the default partition until then')
   }
   const set: Record<string, number | undefined> = { payment_answer: answerDays, payment: paymentDays }
   const tables = await sql.query<{ name: string; keep_days: number | null }>(

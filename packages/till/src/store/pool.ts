@@ -57,7 +57,7 @@ export function createDatabase(options: PoolOptions): Database {
   })
   let closing = false
   pool.on('error', (error) => {
-    // The server says goodbye to connections that are just closing; that is nobody's trouble.
+    // The server may report an error on a connection that is being closed; it is ignored.
     if (!closing) options.log.warn({ error: error.message }, 'an idle database connection was lost')
   })
   // The pool listens only to idle connections; one that breaks while lent out would otherwise end the process.

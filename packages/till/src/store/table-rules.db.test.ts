@@ -46,7 +46,7 @@ test('a pause takes effect on readers at once and leaves an audit row', async ()
   await reader.stop()
 })
 
-test('the audit log is one chain anyone who writes, only grows, and shows the first row that was touched', async () => {
+test('the audit log is one chain for all writers, only grows, and shows the first row that was touched', async () => {
   const entry = (n: number) => ({ actor: 'someone', action: 'test', subject: `s${n}`, details: { n } })
   await Promise.all(Array.from({ length: 20 }, (_, n) => db.database.transaction((tx) => writeAudit(tx, entry(n)))))
   expect(await verifyAudit(db.database)).toBeUndefined()

@@ -27,7 +27,7 @@ export function reorgLossAccount(payment: {
 }): 'clearing' | 'credit' | 'shares' | 'revenue' | 'loss' {
   if (payment.state === 'settled') return 'clearing'
   if (payment.state === 'credited') return 'credit'
-  // Its effect passed the money on: everyone's part is reversed, and what is spent is owed by anyone who spent it.
+  // The sale split the money among payees: each share is reversed, and a payee that has spent its share owes it.
   if (payment.payee === 'custody') return 'shares'
   return payment.revocable ? 'revenue' : 'loss'
 }

@@ -25,7 +25,7 @@ const source = join(packages, 'web', 'src')
 /** As the published package brings it. */
 export const builtFolder = fileURLToPath(new URL('./built/', import.meta.url))
 
-/** A node that is shipped without the console answers with the index anyone who asks. */
+/** Without the console, GET / returns the index to every client. */
 export const hasConsole = (): boolean =>
   [join(source, 'main.tsx'), join(builtFolder, 'index.json')].some((file) => existsSync(file))
 

@@ -24,7 +24,7 @@ export const accountProblems = defineProblems({
 setHints({
   mandate_unknown: 'Send the signed mandate to POST /v1/mandates first; the answer has its id. Nothing was charged.',
   mandate_unconfirmed:
-    'Ask the owner to send it again to POST /v1/mandates in a request signed by the owner, or for a new one sent so. Nothing was charged.',
+    'Ask the owner to present it again: POST /v1/mandates in a request that the owner signs (ERC-8128). Nothing was charged.',
   bond_unknown: 'GET /v1/credit/{wallet}/bonds lists them.',
   proof_invalid: 'Get a fresh challenge from POST /v1/auth/challenge and sign it again.',
 })

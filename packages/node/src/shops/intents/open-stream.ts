@@ -34,7 +34,7 @@ const gapText = (deps: StreamDeps, from: number, to: number, reason: string) =>
     resume:
       reason === 'slow_reader'
         ? `Reconnect with Last-Event-ID: ${eventId(Math.max(0, from - 1))}`
-        : 'These events cannot be had; the stream goes on with what comes next.',
+        : 'These events are no longer available. The stream continues with the next one.',
   })
 
 const endText = (deps: StreamDeps, reason: string) =>

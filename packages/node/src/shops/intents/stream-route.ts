@@ -62,7 +62,7 @@ const output = z.strictObject({
   token: z
     .string()
     .nullable()
-    .describe('Send it as Authorization: Bearer to open the stream. Given once more to anyone who paid.'),
+    .describe('Send it as Authorization: Bearer to open the stream. Returned again to the wallet that paid.'),
   receipt: z.string().nullable().describe('The signed receipt of the payment (JWS).'),
   stream: facts,
 })

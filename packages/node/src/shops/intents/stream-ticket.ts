@@ -32,7 +32,7 @@ export function createStreamTickets({ secret, clock }: { secret: Uint8Array; clo
       const given = Buffer.from(mac, 'base64url')
       const expected = seal(text)
       if (given.length !== expected.length || !timingSafeEqual(given, expected))
-        throw refused('This ticket is not one of ours.')
+        throw refused('This ticket is not valid. It was not issued by this node.')
       const [wallet = '', tokenSha256 = '', expires] = Buffer.from(text, 'base64url').toString().split('|')
       if (clock.nowMs() >= Number(expires)) throw refused('This ticket has run out. Request a new one.')
       return { wallet: parseAddress(wallet) as Address, tokenSha256 }

@@ -95,7 +95,7 @@ function nextDoc(docs: Uint32Array, cursors: readonly Cursor[], from: number): n
   return least
 }
 
-/** Adds a term to the scores of a window; anyone who reaches what is needed is listed, once. */
+/** Adds a term to the scores of a window; documents that reach `needed` are listed once. */
 function addWindow(
   { docs, impacts }: Segment,
   cursor: Cursor,

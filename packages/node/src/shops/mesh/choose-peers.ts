@@ -2,7 +2,7 @@ import type { Rng } from '@assay/till/kernel/random'
 import { getDomain } from 'tldts'
 import { parseIp } from '../../outbound/index.ts'
 
-/** What is known of a peer when places are given: names are free, address blocks, domains and time are not. */
+/** What the choice of peers depends on. Identities cost nothing; address blocks, domains and age do. */
 export type Placed = {
   did: string
   address: string
@@ -21,7 +21,7 @@ export type Placed = {
 const longLivedMs = 86_400_000
 /** From this weight on, a dollar at stake or a name on chain, a place is kept as well. */
 const keptWeight = 1
-/** More than so many times the places are sampled before diversity is checked. */
+/** With more peers than this multiple of the places, a random sample is checked for diversity. */
 const sampleFactor = 4
 
 /** /24 of IPv4, /48 of IPv6: what one customer of a provider gets at little cost. */
@@ -110,7 +110,7 @@ export function chooseShown<T extends Placed>(peers: readonly T[], limit: number
   return chosen
 }
 
-/** So many of them, drawn without looking. */
+/** A random sample of `count` items. */
 export function sample<T>(items: readonly T[], count: number, rng: Rng): T[] {
   const left = [...items]
   for (let place = 0; place < Math.min(count, left.length); place += 1) {
@@ -123,7 +123,7 @@ export function sample<T>(items: readonly T[], count: number, rng: Rng): T[] {
 const byWorth = (a: Placed, b: Placed) => b.weight - a.weight || Number(b.proven) - Number(a.proven) || ageOrder(a, b)
 
 type Crowded = { peer: Placed; size: number }
-/** The one that is missed least comes first. */
+/** Eviction order: largest group, then least weight, unproven, newest. */
 const byLoss = (a: Crowded, b: Crowded) =>
   b.size - a.size ||
   a.peer.weight - b.peer.weight ||

@@ -19,7 +19,7 @@ export function listingRoute(views: MeshViews): RouteDeclaration {
       shape: z.enum(['bazaar', 'a2a', 'erc8004']),
       cursor: z
         .string()
-        .regex(/^[1-9]\d{0,2}$/, 'is not one of ours')
+        .regex(/^[1-9]\d{0,2}$/, 'is not valid')
         .optional(),
     }),
     output: z.strictObject({ items: z.array(z.looseObject({})), next_cursor: z.string().nullable() }),

@@ -36,7 +36,7 @@ export type MeshViews = {
 }
 
 const freshMs = 1_000
-/** Who was silent for longer needs no more telling. */
+/** A peer that was silent for longer is not reported any more. */
 const silentForMs = 600_000
 
 export function createMeshViews(deps: MeshDeps): MeshViews {

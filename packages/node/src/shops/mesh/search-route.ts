@@ -72,7 +72,7 @@ export function searchRoute(deps: MeshDeps): RouteDeclaration {
       limit: pageLimit(searchPageMax, searchPageMax),
       cursor: z
         .string()
-        .regex(/^[1-9]\d{0,2}$/, 'is not one of ours')
+        .regex(/^[1-9]\d{0,2}$/, 'is not valid')
         .optional(),
     }),
     output: z.strictObject({ data: z.array(found), next_cursor: z.string().nullable() }),

@@ -13,7 +13,7 @@ export type Silence = {
    * announces itself to the node that said so.
    */
   heard(dids: readonly string[], from?: string): Promise<void>
-  /** This node got no answer from one that had answered before: it and a few peers hear of it now, and others from them. */
+  /** Reports a peer that stopped answering: to that peer and to a few others, which pass it on. */
   met(peer: Missed): void
 }
 

@@ -44,9 +44,9 @@ export function createAskEligibility(outbound: Outbound, log: Log, url: string):
     const said = answer.status === 'ok' && answer.httpStatus === 200 ? read(answer.bytes) : undefined
     if (said !== undefined) return said
     const reason = answer.status === 'ok' ? `http_${answer.httpStatus}` : answer.reason
-    log.warn({ reason }, 'the eligibility hook of the options exchange gave no verdict: nobody is let in')
+    log.warn({ reason }, 'the eligibility hook of the options exchange failed: wallets are refused until it answers')
     throw new Problem('upstream_unavailable', {
-      detail: 'Whether this wallet may trade could not be found out.',
+      detail: 'The eligibility check for this wallet gave no answer.',
       retryAfterSeconds: 30,
     })
   }

@@ -165,8 +165,8 @@ function vaultRoute(deps: MarketDeps): RouteDeclaration {
 
 const badCursor = () =>
   new Problem('input_invalid', {
-    detail: 'cursor is not one of ours.',
-    extra: { problems: [{ field: 'query.cursor', problem: 'is not one of ours' }] },
+    detail: 'cursor is not valid. Start again without it.',
+    extra: { problems: [{ field: 'query.cursor', problem: 'is not valid' }] },
   })
 
 /** `<time> <name>`, as every cursor of this shop is written. */

@@ -67,7 +67,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
   // So that a demo node can be traded on at once. A chain that does not answer yet is asked again by the job.
   if (demo)
     await runMarket(deps).catch((error: unknown) =>
-      deps.log.warn({ error: String(error) }, 'the market of options opens later'),
+      deps.log.warn({ error: String(error) }, 'the options market could not be updated at start; its job tries again'),
     )
   // So that the first caller does not read that nothing is traded.
   await board.read()

@@ -53,7 +53,7 @@ export const optionProblems = defineProblems({
   options_no_bid: row(
     409,
     true,
-    'Nobody buys these contracts now',
+    'No bid for these contracts',
     'The vault buys back what it wrote itself, `available` contracts of the position; any can be sold to orders of the book (limit_usd). Nothing was changed.',
   ),
   offer_unknown: row(404, false, 'Offer not found', 'GET /v1/options/positions/{wallet} lists the offers of a wallet.'),
@@ -67,6 +67,6 @@ export const optionProblems = defineProblems({
     409,
     true,
     'Money is not final yet',
-    'Try again after Retry-After seconds; nothing leaves before the chain can no longer take it back.',
+    'Try again after Retry-After seconds; money can be moved once its payment is in a final block.',
   ),
 })

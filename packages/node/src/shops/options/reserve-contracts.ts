@@ -177,7 +177,7 @@ function limitProblem(
 
 export const interestProblem = ({ interestLimitMicro }: Pick<Series, 'interestLimitMicro'>): Problem =>
   new Problem(optionProblems.options_limit, {
-    detail: 'More open interest would make it worth while to push the index.',
+    detail: 'The open interest limit of this series is reached. It keeps manipulation of the index unprofitable.',
     extra: { limit: 'open_interest', most_micro_per_point: interestLimitMicro.toString() },
   })
 

@@ -100,7 +100,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** One person behind buyer, referrer and affiliate, with the rules of the books: what was used is owed, and set off. */
-test('no cycle of earning, redeeming, topping up and refunding has a positive sum, anyone who is behind the wallets', () => {
+test('no cycle of earning, redeeming, topping up and refunding has a positive sum, whatever the owners of the wallets', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 40 }), (steps) => {
       let spent = 0n

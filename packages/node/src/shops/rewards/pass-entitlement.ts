@@ -72,7 +72,7 @@ async function holdPass(deps: PassDeps, call: PaidCall): Promise<HoldOutcome> {
   if (!pass)
     return {
       status: 'refused',
-      problem: new Problem('proof_invalid', { detail: 'This pass is not one of this node.' }),
+      problem: new Problem('proof_invalid', { detail: 'This pass was not issued by this node.' }),
     }
   const key = keyWithin('pass', pass.id, idempotencyKey(call.headers))
   const earlier = await earlierCall(database, name, pass.wallet, key, call)

@@ -119,8 +119,8 @@ function listRoute(deps: SourceDeps): RouteDeclaration {
         })
         if (!page)
           throw new Problem('input_invalid', {
-            detail: 'cursor is not one of ours.',
-            extra: { problems: [{ field: 'cursor', problem: 'is not one of ours' }] },
+            detail: 'cursor is not valid. Start again without it.',
+            extra: { problems: [{ field: 'cursor', problem: 'is not valid' }] },
           })
         return jsonAnswer(page)
       },

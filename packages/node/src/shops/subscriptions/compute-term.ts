@@ -89,8 +89,8 @@ function addPurchase(term: Term | undefined, purchase: Purchase): Term | undefin
 }
 
 /**
- * What was paid for becomes vip time. What it was based on may have been reversed since, or more may be left than was known:
- * then the price buys vip time of its value, and what was not paid for is worth its own.
+ * Converts the standard time that the upgrade paid for into vip time. If part of that time was reversed since, the unused part of
+ * the price buys vip time. Time that the upgrade did not pay for is converted at its standard price.
  */
 function addUpgrade(term: Term | undefined, leftMs: number, purchase: Purchase): Term | undefined {
   const { tier, boughtAtMs, standardMicro, vipMicro } = purchase

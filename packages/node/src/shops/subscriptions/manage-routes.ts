@@ -314,7 +314,7 @@ async function byToken(deps: ManageDeps, call: CallContext): Promise<Subscriptio
   if (token === undefined) return undefined
   const found = await findByToken(deps.database, tokenHash(token))
   if (found === undefined || found === 'ended')
-    throw new Problem('proof_invalid', { detail: 'This token opens nothing (any more).' })
+    throw new Problem('proof_invalid', { detail: 'This token is not valid. It is unknown, expired or revoked.' })
   return found
 }
 

@@ -64,7 +64,8 @@ export function openStreamSubscriptions(
       stored: { subscription: showSubscription(policy, found), token: null },
     }
   }
-  const noToken = () => new Problem('proof_invalid', { detail: 'This token opens nothing (any more).' })
+  const noToken = () =>
+    new Problem('proof_invalid', { detail: 'This token is not valid. It is unknown, expired or revoked.' })
   return {
     requireByToken: async (authorization) => {
       const token = /^Bearer (asub_\S+)$/i.exec(authorization ?? '')?.[1]

@@ -16,8 +16,8 @@ export const fillerCall = (state: LeasedWalletState): OutgoingCall => ({
 })
 
 /**
- * The next offer for a nonce; undefined when there shall be none. Without a market that asks for more, raising again and
- * again finds nothing but the price of somebody else's outage.
+ * The next fees to offer for a nonce; undefined if they must not be raised. When the market does not ask for more, something
+ * else keeps the transaction out of blocks, and raising its fees further only costs more.
  */
 function nextOffer(state: LeasedWalletState, entry: InFlight, call: OutgoingCall, market: Fees): Fees | undefined {
   const { network, limits } = state.deps
@@ -30,7 +30,7 @@ function nextOffer(state: LeasedWalletState, entry: InFlight, call: OutgoingCall
   return costMicroMax !== undefined && costMicroOf(network, call.gasLimit, fees) > costMicroMax ? undefined : fees
 }
 
-/** It goes on being sent as it is. */
+/** Keeps rebroadcasting the transaction at its current fees, and raises the alarm once. */
 function waitStuck(state: LeasedWalletState, entry: InFlight): void {
   const { deps } = state
   entry.sentAtMs = deps.clock.monotonicMs()

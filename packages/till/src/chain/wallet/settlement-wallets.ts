@@ -34,7 +34,7 @@ export type SettlementWallets = {
 }
 
 const wantMs = 2_000
-/** After letting a wallet go for others they need a moment to take it. */
+/** How long a released wallet is left to other processes before this one takes it again. */
 const courtesyMs = 150
 
 export function defaultWalletLimits(blockSeconds: number): WalletLimits {

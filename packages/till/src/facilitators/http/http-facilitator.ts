@@ -10,7 +10,7 @@ import { facilitatorBody } from './payment-wire.ts'
 
 export type HttpFacilitatorOptions = {
   name?: string
-  /** Where `/verify`, `/settle` and `/supported` hang. https, or http on this machine. */
+  /** Base URL of `/verify`, `/settle` and `/supported`. https, or http on this machine. */
   baseUrl: string
   log: Log
   metrics: Metrics

@@ -109,7 +109,10 @@ function createSettler(options: LocalFacilitatorOptions, { network, rpc, wallets
   }
 }
 
-/** What needs no chain to be seen. The terms are our own or were checked by anyone who calls; the authorization must fit them. */
+/**
+ * Checks that need no read of the chain. The terms are our own or were checked by the caller; the authorization must
+ * match them.
+ */
 function refusalBeforeChain(network: Network, payment: ExactPayment, clock: Clock): SettleRefusal | undefined {
   const { authorization } = payment
   const now = BigInt(nowSeconds(clock))

@@ -136,7 +136,7 @@ async function sendTogether(deps: SettleGroupDeps, planned: readonly Planned[]):
   await tellOutcomes(deps, items, await result.outcome)
 }
 
-/** As long as one of them can still succeed. Strangers may sign for centuries; nobody waits that long. */
+/** Until the last authorization expires, at most an hour: a payer may sign one that is valid for centuries. */
 function usefulUntil(items: readonly QueuedPayment[], now: number): number {
   const latest = Math.max(...items.map(({ payment }) => Number(payment.authorization.validBefore)))
   return Math.min(latest, now + 3_600)
@@ -180,7 +180,10 @@ async function tellOutcomes(
 
 const ceilDivide = (a: bigint, b: bigint) => (a + b - 1n) / b
 
-/** Included and failed: the newest state says why. What would pass now was harmed by its neighbours and gets one more try. */
+/**
+ * Included and failed: the newest state says why. A payment that would pass now failed because of others in its batch,
+ * and is retried alone.
+ */
 async function afterFailure(deps: SettleGroupDeps, failed: readonly QueuedPayment[], inBatch: boolean): Promise<void> {
   deps.metrics.count('settlement_failures', { network: deps.network.caip2 }, failed.length)
   for (const item of failed) {

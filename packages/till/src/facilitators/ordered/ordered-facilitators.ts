@@ -101,7 +101,7 @@ function usable(deps: OrderedDeps, members: readonly Member[]): Member[] {
   return members.filter(({ health }) => health.pausedUntilMs === undefined)
 }
 
-/** What was heard of a facilitator is good for so long. */
+/** How long the last answer of a facilitator counts as recent. */
 const heardMs = 10_000
 const probeMsMax = 5_000
 /** A buyer waits for this. */

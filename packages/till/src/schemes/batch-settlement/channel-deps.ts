@@ -108,7 +108,7 @@ export async function onEachChain(
   for (const [network, chain] of chains)
     await work(network, chain).catch((error: unknown) => {
       failures.push(error)
-      log.warn({ network, error: String(error) }, 'the channels of a chain could not be looked after')
+      log.warn({ network, error: String(error) }, 'periodic work on the payment channels of a chain failed')
     })
   if (failures.length > 0) throw failures[0]
 }

@@ -70,7 +70,7 @@ function strictObject(text: string | undefined): Fields | undefined {
   return json.status === 'malformed' ? undefined : fields(json.value)
 }
 
-/** Nobody may read another payer in it than the one whose money it is. */
+/** `source`, if given, must name the wallet that pays. */
 function isSourceOf(source: unknown, chainId: number, payload: Fields): boolean {
   if (source === undefined) return true
   const from = parseAddress(own(payload, 'from'))

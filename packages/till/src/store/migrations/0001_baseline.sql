@@ -562,7 +562,7 @@ create index payment_ended on payment (ended_at) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
 create index payment_credited on payment (route_id) where phase = 'credited';
 create index payment_credited_to on payment (payer) where phase = 'credited';
--- What a wallet did since the last aggregation of ratings is found by the wallet: without these, no matter who asks about one reads
+-- What a wallet did since the last aggregation of ratings is found by the wallet: without these, a question about one reads
 -- everything that all wallets did in the last minute.
 create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
 -- Answers that were paid for and did not reach their buyer, by age.
@@ -1507,7 +1507,7 @@ create table own_address (
   network text not null,
   address text not null check (address ~ '^0x[0-9a-f]{40}$'),
   payee text not null check (payee in ('pay_to', 'custody')),
-  -- Nobody else is paid at it, so a transfer without a claim belongs to anyone who sent it.
+  -- Nobody else is paid at it, so a transfer without a claim belongs to its sender.
   exclusive boolean not null,
   since timestamptz not null default now(),
   retired_at timestamptz,

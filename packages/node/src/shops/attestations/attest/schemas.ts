@@ -15,7 +15,7 @@ const words = (max: number) =>
 
 export const attestBody = z.strictObject({
   source_url: z.string().min(1).max(2_048).describe('The page that is cited.'),
-  agent_wallet: walletText.describe('Who cites: the payer, or anyone who made agent_signature.'),
+  agent_wallet: walletText.describe('The citing wallet: the payer, or the wallet that signed agent_signature.'),
   quote: words(5_000).optional().describe('Words that must be on the page; searched for, never stored.'),
   claim: words(10_000).optional().describe('What the citation supports; only its digest is kept.'),
   query_id: z

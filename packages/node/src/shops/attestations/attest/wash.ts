@@ -23,7 +23,7 @@ const reciprocalMs = 30 * 86_400_000
 
 type Found = { clustered: boolean; reciprocal: boolean; recent: string[] }
 
-/** Signs of each, in the order given: anyone who comes later in the list is seen in the light of those before. */
+/** Wash-trading signs of each citation. A citation later in the list is checked against those before it too. */
 export async function findWashSigns(sql: Sql, list: readonly WashParties[]): Promise<WashSign[][]> {
   const nowMs = Math.max(0, ...list.map((parties) => parties.nowMs))
   const { rows } = await sql.query<Found>({

@@ -21,7 +21,7 @@ type Sums = {
   held: Micro
   committing: Micro
   committed: Micro
-  /** Of the committed, what the contract pays by now. */
+  /** The part of `committed` that can be claimed from the contract now. */
   opened: Micro
   claimed: Micro
   threshold: Micro | null
@@ -101,7 +101,7 @@ async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network
     distributor: checksumAddress(current),
     earlier_distributors: earlier.map(checksumAddress),
     claims: groups.map((group) => ({
-      how: 'Anyone may send this transaction; the USDC goes to the creator, anyone who pays the gas.',
+      how: 'Anyone may send this transaction and pay its gas. The USDC always goes to the creator.',
       to: checksumAddress(group.contract),
       function: 'claimMany(bytes32 account, address wallet, (uint64 epoch, uint64 amount, bytes32[] proof)[] claims)',
       domain: group.domain,

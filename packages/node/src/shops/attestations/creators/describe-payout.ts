@@ -152,7 +152,7 @@ const days = (ms: number) => `${Math.round(ms / 8_640_000) / 10} days`
 function noteOf(state: PayoutState, row: Row, { waitMs, releaseMs }: PayoutOptions): string {
   switch (state) {
     case 'waiting':
-      return `Nobody has proven ${row.registrable} yet. The share waits for ${days(waitMs)}, is released ${days(releaseMs)} after a proof, and otherwise returns to the credit of anyone who paid.`
+      return `Nobody has proven ${row.registrable} yet. The share waits for ${days(waitMs)}, is released ${days(releaseMs)} after a proof, and is otherwise returned to the payer as credit.`
     case 'held':
       return `Held in a challenge window: ${row.held_reason}.`
     case 'accrued':
@@ -166,6 +166,6 @@ function noteOf(state: PayoutState, row: Row, { waitMs, releaseMs }: PayoutOptio
     case 'reversed':
       return 'The payment was reversed.'
     case 'expired':
-      return 'Nobody proved the domain in time; the share went to the credit of anyone who paid.'
+      return 'Nobody proved the domain in time. The share was returned to the payer as credit.'
   }
 }

@@ -138,7 +138,7 @@ async function checkAgain(tx: Tx, rows: readonly Waiting[], wallet: Address): Pr
   )
 }
 
-/** Published rule: what nobody proved in time goes back to anyone who paid it, as credit. */
+/** Published rule: a share of a domain that nobody proved in time is returned to its payer as credit. */
 export async function expireWaiting(deps: CreatorDeps): Promise<number> {
   return deps.database.transaction(async (tx) => {
     const { rows } = await tx.query<Waiting>(

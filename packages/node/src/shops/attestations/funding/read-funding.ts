@@ -203,7 +203,7 @@ async function store(
   })
 }
 
-/** Of a party's money so much passed through it: then it matters where that came from. */
+/** A wallet that passed on at least this share of a party's money is followed to its own funders. */
 const shareWatched = 0.02
 
 /**

@@ -120,7 +120,8 @@ function searchRoute(deps: IdentityDeps): RouteDeclaration {
           limit: Number(query.limit ?? 20),
           cursor: query.cursor,
         })
-        if (found === undefined) throw new Problem('input_invalid', { detail: 'cursor is not one of ours.' })
+        if (found === undefined)
+          throw new Problem('input_invalid', { detail: 'cursor is not valid. Start again without it.' })
         return jsonAnswer({
           data: found.agents.map((agent) => summaryOf(deps.didMethod, agent)),
           next_cursor: found.nextCursor,
@@ -160,7 +161,7 @@ function historyRoute(deps: IdentityDeps): RouteDeclaration {
       limit,
       cursor: z
         .string()
-        .regex(/^[1-9]\d{0,8}$/, 'is not one of ours')
+        .regex(/^[1-9]\d{0,8}$/, 'is not valid')
         .optional(),
     }),
     output: z.strictObject({

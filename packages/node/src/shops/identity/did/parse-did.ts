@@ -57,7 +57,7 @@ function readIdentifier(method: string, id: string, ownMethod: string): Named | 
 
 function readPkh(id: string): Named | Exclude<ParsedDid, { status: 'ok' }> {
   if (!id.startsWith('eip155:'))
-    return { status: 'method_not_supported', detail: 'Of did:pkh this resolver knows eip155 accounts alone.' }
+    return { status: 'method_not_supported', detail: 'This resolver supports did:pkh for eip155 accounts only.' }
   const [, chain, raw] = pkhPattern.exec(id) ?? []
   const address = parseAddress(raw)
   if (chain === undefined || address === undefined)

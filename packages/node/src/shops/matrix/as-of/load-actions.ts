@@ -8,7 +8,7 @@ import { type Actions, findActions, type Line, type Listed, type Rename } from '
 
 type Deps = { sql: Sql; fileCache: FileCache; symbols: SymbolTable }
 
-/** Of the same files nothing else comes, and a file comes twice a month: the last few answers are kept. */
+/** The result depends only on the files, which change twice a month, so the last few results are cached. */
 const kept = new WeakMap<FileCache, Map<string, Actions>>()
 const keptMax = 8
 

@@ -63,7 +63,7 @@ function presentIn({ view, columns, mayUse }: BuildInput): Uint8Array {
   const present = new Uint8Array(view.symbols.length)
   if (view.listingOrigins.every(mayUse)) present.set(view.listed)
   for (const [name, { values }] of Object.entries(columns)) {
-    // Anyone who is not in the fails file has a balance of zero, and so has everybody else.
+    // A symbol that is not in the fails file has a balance of zero, so zero does not show that a file names it.
     const least = name === 'fails' || name === 'fails_mean' ? 0 : Number.NEGATIVE_INFINITY
     for (let i = 0; i < values.length; i += 1) if ((values[i] as number) > least) present[i] = 1
   }

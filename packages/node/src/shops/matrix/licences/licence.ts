@@ -45,7 +45,7 @@ export const licences = {
   ibkr: record('ibkr-unknown', 'Interactive Brokers', 'opt_in', 'unknown', 'Source: Interactive Brokers.'),
   operator: record(
     'operator-prices',
-    'anyone who supplied the prices',
+    'the supplier of the prices',
     'no',
     'unknown',
     'Prices supplied by the operator.',

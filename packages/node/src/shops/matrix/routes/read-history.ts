@@ -151,7 +151,7 @@ function originOf(licences: LicencePolicy, file: FileRecord): Record<string, unk
 
 type Found = { row: Row; file: FileRecord }
 
-/** What the later one leaves open comes from the other; the whole is known when both are. */
+/** Fields that are null in the later file come from the other. The row counts as known once both files are. */
 const join = (later: Found, other: Found): Found => ({
   row: {
     ...other.row,

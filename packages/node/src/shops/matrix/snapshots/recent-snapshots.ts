@@ -1,6 +1,6 @@
 import type { Snapshot } from './snapshot.ts'
 
-/** Snapshots of the last time: pages point to them by hash, tiers with the same rights find them by what they are made of. */
+/** Recent snapshots. Pages find them by hash; tiers with the same rights find them by the key of their inputs. */
 export type RecentSnapshots = {
   put(snapshot: Snapshot, key?: string): void
   bySha256(sha256: string): Snapshot | undefined

@@ -19,8 +19,8 @@ export type SettlementValue =
   | { status: 'void'; reason: string; extensions: number }
 
 /**
- * What a series settles at: the median of the index over the window before the expiry, every tick standing for the time
- * that it stands for. A short push moves a median only if it lasts for half of the window. If fewer than half of the window's
+ * The settlement value of a series: the median of the index over the window before the expiry, each tick weighted by the
+ * time it covers. A short push moves a median only if it lasts for half of the window. If fewer than half of the window's
  * ticks had enough agents, the window moves on, and in the end the series is void.
  */
 export function settlementValue(

@@ -31,7 +31,7 @@ export const carefulSites: readonly DemoSite[] = [
         ],
         paragraphs: [
           'The power to mint decides how many units of a token can ever exist, so it is the first thing to look at. A supply cap written into the contract bounds it; a cap that the administrator can raise does not. Reading the current supply alone says nothing about tomorrow.',
-          'A minter role can be held by a person, a contract or nobody. When the holder is a contract, the question moves on to anyone who controls that contract, and it must be followed until it ends at keys or at code that nobody can change. Stopping early is the most common error in published reviews.',
+          'A minter role can be held by a person, a contract or nobody. When the holder is a contract, the question moves on to the party that controls that contract, and it must be followed until it ends at keys or at code that nobody can change. Stopping early is the most common error in published reviews.',
           'Roles that were granted and later revoked leave events behind. A review that reads only the present state misses that a second minter existed for a week. We read the whole history of grants and name the block at which each one began and ended.',
         ],
       },
@@ -102,7 +102,7 @@ export const carefulSites: readonly DemoSite[] = [
           'http://agent-payments.test/receipts',
         ],
         paragraphs: [
-          'A share that is hard to borrow is dear to borrow. The fee is set by anyone who lends, it is quoted per year, and it can change every day. When it rises while the price does not fall, those who are short pay for waiting, and some of them will stop.',
+          'A share that is hard to borrow is dear to borrow. The fee is set by the lender, it is quoted per year, and it can change every day. When it rises while the price does not fall, those who are short pay for waiting, and some of them will stop.',
           'Utilisation is the part of lendable shares that is lent out. At ninety percent and above a recall by one large lender can force purchases on its own. It is a better early sign than the fee, which follows it by days.',
         ],
       },

@@ -12,7 +12,7 @@ type Row = {
   bond_age_seconds: number
 }
 
-/** Without anyone who keeps sums: all payments there are. */
+/** Where no shop keeps sums per wallet they are computed from all payments. */
 const paymentsSql = `select payer as wallet, sum(amount_micro)::bigint as total from payment
   where payee = 'pay_to' and state = 'served' and final group by payer`
 
