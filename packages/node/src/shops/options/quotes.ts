@@ -37,7 +37,8 @@ export function createQuotes(deps: { secret: Uint8Array; clock: Clock; rng: Rng;
     },
     open: (id, symbol, quantity) => {
       const terms = quoteIdPattern.test(id) ? read(id, seal) : undefined
-      if (!terms) throw new Problem(optionProblems.quote_stale, { detail: 'quote_id is not valid. Ask for a new quote.' })
+      if (!terms)
+        throw new Problem(optionProblems.quote_stale, { detail: 'quote_id is not valid. Ask for a new quote.' })
       if (terms.symbol !== symbol || (quantity !== undefined && terms.quantity !== quantity))
         throw new Problem(optionProblems.quote_stale, {
           detail: `The quote is for ${terms.quantity} of ${terms.symbol}.`,

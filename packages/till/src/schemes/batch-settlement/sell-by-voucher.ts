@@ -247,7 +247,8 @@ async function admitted(deps: SellDeps, held: VoucherHold, amountMicro: Micro): 
   return { ...held, record: again }
 }
 
-const tooMuch = () => new Problem('exposure_limit', { detail: 'The limit of unclaimed vouchers is reached.', retryAfterSeconds: 30 })
+const tooMuch = () =>
+  new Problem('exposure_limit', { detail: 'The limit of unclaimed vouchers is reached.', retryAfterSeconds: 30 })
 
 /** Vouchers are worth what can be claimed: none are taken while that is in doubt. */
 function refusalOf({ clock, policy }: SellDeps, record: ChannelRecord, amountMicro: Micro): Problem | undefined {

@@ -86,7 +86,8 @@ function cursorOf(call: CallContext, since: string | undefined): Cursor | undefi
   if (lastId === undefined || lastId === '')
     return since === undefined ? undefined : (parseCursor(since) ?? endOf(BigInt(since)))
   const cursor = parseCursor(lastId)
-  if (cursor === undefined) throw new Problem('bad_request', { detail: 'Last-Event-ID is not valid. Start again without it.' })
+  if (cursor === undefined)
+    throw new Problem('bad_request', { detail: 'Last-Event-ID is not valid. Start again without it.' })
   return cursor
 }
 
