@@ -16,6 +16,12 @@ export type Explored = {
   violation?: Found
 }
 
+export type ExploreOptions = {
+  /** The exploration stops at the end of the level in which it has found more. */
+  statesMax?: number
+  onLevel?(reached: { depth: number; states: number; waiting: number }): void
+}
+
 /** States of a level that wait as they are; a text takes longer and needs less memory. */
 const unpackedMax = 200_000
 
@@ -23,7 +29,10 @@ const unpackedMax = 200_000
  * Breadth first through every state that the bound reaches. Each must keep what `checkAlways` says; following what happens
  * by itself must lead from each to an idle state, which must keep what `checkWhenIdle` says.
  */
-export function explore(bound: Bound, statesMax = Number.POSITIVE_INFINITY): Explored {
+export function explore(
+  bound: Bound,
+  { statesMax = Number.POSITIVE_INFINITY, onLevel }: ExploreOptions = {},
+): Explored {
   const known = createStateSet()
   const hash = createHash()
   const result: Explored = { states: 0, transitions: 0, idleStates: 0, depth: 0, complete: false }
@@ -64,6 +73,7 @@ export function explore(bound: Bound, statesMax = Number.POSITIVE_INFINITY): Exp
     }
     firstOfLevel += level.length
     level = following
+    onLevel?.({ depth: result.depth, states: known.size(), waiting: level.length })
     if (known.size() > statesMax) return { ...result, states: known.size() }
   }
   const circle = known.firstOnCircle()

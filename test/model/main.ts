@@ -11,9 +11,23 @@ const chosen = (values.small ? smallBounds : [...smallBounds, ...fullBounds]).fi
 )
 if (chosen.length === 0) throw new Error(`no bound has "${values.only}" in its name`)
 let states = 0
+
+/** A bound may take minutes: a line on standard error every ten seconds. */
+function showLevel(name: string) {
+  let shownMs = performance.now()
+  return ({ depth, states, waiting }: { depth: number; states: number; waiting: number }) => {
+    if (performance.now() - shownMs < 10_000) return
+    shownMs = performance.now()
+    console.error(`  ${name}: depth ${depth}, ${states} states, ${waiting} waiting`)
+  }
+}
+
 for (const bound of chosen) {
   const startedMs = process.cpuUsage().user / 1_000
-  const found = explore(bound, values.states === undefined ? undefined : wholeNumber('states', values.states, 1))
+  const found = explore(bound, {
+    ...(values.states === undefined ? {} : { statesMax: wholeNumber('states', values.states, 1) }),
+    onLevel: showLevel(bound.name),
+  })
   const seconds = ((process.cpuUsage().user / 1_000 - startedMs) / 1_000).toFixed(1)
   const extent = `${found.states} states, ${found.transitions} transitions, ${found.idleStates} idle, depth ${found.depth}`
   const end = found.violation ? 'VIOLATION' : found.complete ? 'holds' : 'stopped early'
