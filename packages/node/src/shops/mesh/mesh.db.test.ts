@@ -238,13 +238,13 @@ test('a node that misses a peer reports it to others at once, and one that hears
   const body = { address: teller.origin, statement: (await findPeer(db.database, teller.did))?.statement ?? '' }
   const word = { ...body, silent: [gone.did, there.did, 'did:web:nobody.example', 'no did'] }
   expect(await announce(teller, word)).toMatchObject({ accepted: true })
-  await rounds.silence.heard(word.silent)
+  await rounds.silence.onReported(word.silent)
   await rounds.idle()
   expect(visits(there)).toBe(before + 1)
   expect((await findPeer(db.database, gone.did))?.state).toBe('suspect')
   expect(reported()).toEqual([gone.did, gone.did])
   // Said again, it costs nothing: both were tried just now.
-  await rounds.silence.heard(word.silent)
+  await rounds.silence.onReported(word.silent)
   await rounds.idle()
   expect([visits(there), reported().length]).toEqual([before + 1, 2])
 })
