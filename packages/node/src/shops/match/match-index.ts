@@ -4,7 +4,7 @@ import { createFilter, type Filters } from './filters.ts'
 import { createKnownTerms, type KnownTerms } from './known-terms.ts'
 import { type LatentSpace, latentDims, projectSegment, trainLatentSpace } from './latent-space.ts'
 import { mergeSegments } from './merge-segments.ts'
-import { oneSlipAway, type Query } from './read-query.ts'
+import { type Query, wordsOneEditAway } from './read-query.ts'
 import { defaultRescoring, rescore } from './rescore.ts'
 import type { LookedUp, Rescored, RescoreWeights } from './rescored.ts'
 import { createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
@@ -225,7 +225,7 @@ function unknownOf(
   const unknown = [...words].filter(([, terms]) => occurrences(terms) === 0).map(([word]) => word)
   const suggestions: Record<string, string> = {}
   for (const word of unknown.slice(0, suggestedMax)) {
-    const near = [...new Set(oneSlipAway(word))]
+    const near = [...new Set(wordsOneEditAway(word))]
       .map((spelling) => ({ spelling, count: occurrences(tokenize(spelling)) }))
       // Several spellings have one stem; the longest is most likely the word itself.
       .sort(
