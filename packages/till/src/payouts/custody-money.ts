@@ -29,7 +29,7 @@ export type CustodyFacts = {
   queuedOthersMicro: Micro
   queuedOwnMicro: Micro
   /** What shops may still promise out of the operator's money. */
-  promisedMicro: Micro
+  committedMicro: Micro
 }
 
 /** What is neither on its way out nor unexplained: chain and books must both have it. */
@@ -39,7 +39,7 @@ export const certainMicro = (facts: CustodyFacts): Micro =>
 /** The operator's money that nobody has any claim to; negative when debts are not covered. */
 export function spareMicro(facts: CustodyFacts): Micro {
   const claimed = facts.othersMicro + facts.queuedOthersMicro + facts.debtsMicro + facts.queuedOwnMicro
-  return certainMicro(facts) - claimed - facts.promisedMicro
+  return certainMicro(facts) - claimed - facts.committedMicro
 }
 
 /** Until the transaction ends nobody else decides about the operator's money at this custody wallet. */
@@ -88,7 +88,7 @@ export async function booksHaveBegun(sql: Sql, { network, custody }: FinalBalanc
 }
 
 /** What shops promise is read by the caller, before this: money that moves in between is then counted twice, never not at all. */
-export async function readCustodyFacts(sql: Sql, balance: FinalBalance, promisedMicro: Micro): Promise<CustodyFacts> {
+export async function readCustodyFacts(sql: Sql, balance: FinalBalance, committedMicro: Micro): Promise<CustodyFacts> {
   const own = await operatorPurposes(sql)
   const { rows } = await sql.query<Row>({
     name: 'payouts_custody_facts',
@@ -106,6 +106,6 @@ export async function readCustodyFacts(sql: Sql, balance: FinalBalance, promised
     debtsMicro: row.debts + row.atPayTo,
     queuedOthersMicro: row.queuedOthers,
     queuedOwnMicro: row.queuedOwn,
-    promisedMicro,
+    committedMicro,
   }
 }

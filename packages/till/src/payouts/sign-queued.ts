@@ -22,7 +22,7 @@ export type SignDeps = {
   log: Log
   metrics: Metrics
   policy: PayoutPolicy
-  promised?(network: string): Promise<Micro>
+  committedMicro?(network: string): Promise<Micro>
 }
 
 /** Payouts that cannot be paid now stay in the queue; this many are checked to find some that can. */
@@ -38,7 +38,7 @@ export async function signQueued(deps: SignDeps, chain: ChainPort, key: CustodyK
   const network = chain.network.caip2
   let page = await readQueued(database, network, undefined)
   if (page.length === 0) return 0
-  const money = await freeCustody(database, chain, key.address, deps.promised)
+  const money = await freeCustody(database, chain, key.address, deps.committedMicro)
   const leftToday = await limitsToday(deps, network)
   const { number: headBlock } = await chain.head()
   const chosen: Payout[] = []

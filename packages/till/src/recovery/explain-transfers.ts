@@ -228,8 +228,8 @@ async function explainOutbound(deps: ReconcileDeps, row: TransferRow, isWithdraw
 }
 
 /** Whether a payout or a contract of ours explains it, and has posted it or will. */
-async function isSentByUs({ booksOutbound = [] }: ReconcileDeps, row: TransferRow): Promise<boolean> {
-  for (const books of booksOutbound) if (await books(row)) return true
+async function isSentByUs({ explainsOutbound = [] }: ReconcileDeps, row: TransferRow): Promise<boolean> {
+  for (const explains of explainsOutbound) if (await explains(row)) return true
   return false
 }
 
