@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
-import { mayComeRight } from '../store/errors.ts'
+import { isTransient } from '../store/errors.ts'
 import { moves } from '../transitions/state-changes.ts'
 import { claimLeaseMs } from './claims.ts'
 import type { Owner } from './owner.ts'
@@ -47,7 +47,7 @@ async function retryLater(
       return
     } catch (error) {
       const isOver = signal.aborted || clock.monotonicMs() - startedMs >= givenUpAfterMs
-      if (isOver || !mayComeRight(error)) return leftToLease(log, paymentId, error)
+      if (isOver || !isTransient(error)) return leftToLease(log, paymentId, error)
     }
 }
 
@@ -70,7 +70,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
     try {
       return await write()
     } catch (error) {
-      if (!mayComeRight(error) || pending[to] >= pendingMax[to]) leftToLease(log, ending.id, error)
+      if (!isTransient(error) || pending[to] >= pendingMax[to]) leftToLease(log, ending.id, error)
       else {
         pending[to] += 1
         void retryLater({ clock, log, signal: stopping.signal }, ending.id, write).finally(() => {

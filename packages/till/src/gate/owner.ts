@@ -93,7 +93,7 @@ async function livesInDatabase(sql: Sql, owner: bigint): Promise<boolean> {
  * Longer than the longest request: work that was under way at the last heartbeat has ended before the lease expires.
  */
 const aliveMs = 180_000
-const sayEveryMs = 30_000
+const heartbeatEveryMs = 30_000
 
 /**
  * Behind a transaction pooler a process keeps no session and cannot hold an advisory lock. It renews a lease
@@ -101,27 +101,27 @@ const sayEveryMs = 30_000
  * again; the payments it held belong to others by then.
  */
 async function registerLeased(database: Database, clock: Clock, id: bigint): Promise<Owner> {
-  let saidAtMs = Number.NEGATIVE_INFINITY
-  let saying: Promise<void> | undefined
-  const say = async () => {
+  let lastHeartbeatMs = Number.NEGATIVE_INFINITY
+  let sending: Promise<void> | undefined
+  const sendHeartbeat = async () => {
     const beganMs = clock.monotonicMs()
     await database.query(
       `insert into payment_owner (owner, started_at, alive_until) values ($1, $2, lease_now() + $3::integer * interval '1 millisecond')
        on conflict (owner) do update set alive_until = excluded.alive_until, dead_at = null`,
       [id, new Date(clock.nowMs()), aliveMs],
     )
-    saidAtMs = beganMs
+    lastHeartbeatMs = beganMs
   }
   const owner: Owner = {
     id,
     lost: new AbortController().signal,
     isAlive: (other) => livesInDatabase(database, other),
     stayAlive: () => {
-      if (clock.monotonicMs() - saidAtMs < sayEveryMs) return undefined
-      saying ??= say().finally(() => {
-        saying = undefined
+      if (clock.monotonicMs() - lastHeartbeatMs < heartbeatEveryMs) return undefined
+      sending ??= sendHeartbeat().finally(() => {
+        sending = undefined
       })
-      return saying
+      return sending
     },
     release: async () => {
       await database.query(`update payment_owner set dead_at = $2, alive_until = null where owner = $1`, [

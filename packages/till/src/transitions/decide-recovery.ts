@@ -7,7 +7,7 @@ import { moves, ownerGone, type StateChange } from './state-changes.ts'
 
 /** Nobody works on the payment any more. Before its intent nothing was sent for it. */
 export function decideAbandoned(state: 'claimed' | 'settling'): { move: StateChange; reason: string } {
-  return { move: state === 'settling' ? moves.doubtAbandoned : moves.releaseAbandoned, reason: ownerGone }
+  return { move: state === 'settling' ? moves.markAbandonedUnknown : moves.releaseAbandoned, reason: ownerGone }
 }
 
 export type Resolution =

@@ -33,7 +33,7 @@ export const moves = {
   failForOtherUse: { from: ['settling'], to: 'failed', by: 'attempt', final: true },
   /** The process is gone, before it sent anything or after it may have. */
   releaseAbandoned: { from: ['claimed'], to: 'released', by: 'anyone' },
-  doubtAbandoned: { from: ['settling'], to: 'unknown', by: 'anyone' },
+  markAbandonedUnknown: { from: ['settling'], to: 'unknown', by: 'anyone' },
   /** Recovery: provably unused, or used for something else in a final block. */
   failUnknown: { from: ['unknown'], to: 'failed', by: 'anyone' },
   failUnknownForOtherUse: { from: ['unknown'], to: 'failed', by: 'anyone', final: true },
