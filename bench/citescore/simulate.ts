@@ -14,7 +14,7 @@ export type World = { agents: number; sources: number; citations: number; seeds:
 /** An agent with its own bond. */
 export type Staked = { agent: string; bondUsd: number }
 
-/** What is bonded lies evenly on all wallets. Without `funding` nothing links them: the worst case for anyone who looks for clusters. */
+/** Bonds are spread evenly over all wallets. Without `funding` nothing links them: the worst case for finding clusters. */
 export type Attack = {
   name: string
   wallets: number

@@ -52,9 +52,9 @@ async function retryLater(
 }
 
 /**
- * Ends of payments that must be written though the request is over, or is about to fail: without them anyone who named the
- * purchase would wait until the lease of the claim runs out. Tried once while the caller waits, and then behind it until the
- * database is back. Nothing here ever throws.
+ * Transitions that must be written though the request is over, or about to fail: without them a retry of the same
+ * purchase would wait until the lease of the claim runs out. Tried once while the caller waits, and then in the background
+ * until the database is back. Nothing here ever throws.
  */
 export function createDeferredTransitions({ database, owner, clock, log }: DeferredDeps) {
   const stopping = new AbortController()

@@ -322,7 +322,7 @@ test('an announcement is taken once, from the node itself, for this node, in its
   await expect(receiveAnnouncement(deps, unlimited, body, call)).rejects.toMatchObject({ code: 'proof_invalid' })
 })
 
-test('anyone who impersonates another node fails: the keys are those of the address', async () => {
+test('a node that impersonates another one is refused: the keys are those of the address', async () => {
   const victim = world.add('https://victim.example.com')
   const thief = world.add('https://thief.example.com')
   // In the victim's name, with the thief's key.

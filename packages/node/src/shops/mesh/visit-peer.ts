@@ -182,8 +182,8 @@ async function missed(deps: MeshDeps, peer: PeerRow, visit: Visit, problem: stri
   const { visitEveryMs, backoffMaxMs } = deps.settings
   // One that is slow may only have much to do: what others then ask of it would make it slower.
   const isSlow = problem.endsWith('timeout')
-  // A doubt is settled soon: anyone who asks for a node should not hear of one that is gone. One that cannot be reached is tried
-  // again without waiting for a round.
+  // A suspect peer is tried again soon, so that callers are not sent to a node that is gone; one that cannot be reached,
+  // without waiting for a round.
   const isGone = problem === 'connect' && state === 'suspect' && peer.state === 'alive'
   const soonMs = visitEveryMs / 4
   const laterMs = Math.min(backoffMaxMs, visitEveryMs * 2 ** Math.min(failures, 10))

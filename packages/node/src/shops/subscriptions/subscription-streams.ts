@@ -10,7 +10,7 @@ import { createStreamPlaces } from './stream-places.ts'
 /** How soon a stream ends whose subscription was revoked or whose token was changed. */
 export const recheckMs = 5_000
 
-/** All streams of one process, no matter who reads them. */
+/** All streams of one process, of all subscribers. */
 const allMax = 20_000
 
 /** An open stream, as far as its subscription can end it. */

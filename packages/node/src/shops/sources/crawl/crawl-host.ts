@@ -160,7 +160,7 @@ async function visitPages(
   }
 }
 
-/** All of it or, when the lease is lost, nothing: anyone who has the host now may have read its pages later than we did. */
+/** All of it or, when the lease is lost, nothing: the process that has the host now may have read its pages later. */
 async function storeBatch(
   deps: SourceDeps,
   lease: HostLease,

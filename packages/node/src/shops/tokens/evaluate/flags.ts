@@ -88,7 +88,7 @@ function adminFlags(facts: TokenFacts, raise: Raise): void {
     raise(
       'admin_is_single_key',
       'warning',
-      'The only admin is one ordinary account: anyone who has its key has the token.',
+      'The only admin is one ordinary account: its key alone controls the token.',
       'roles.DEFAULT_ADMIN_ROLE',
     )
 }
