@@ -23,7 +23,7 @@ import { openSettlementWallets } from './settlement-wallets.ts'
 
 export type PayoutSettings = {
   payees: Payees
-  /** Of the custody wallets, by which others are paid. Without one nothing is paid out on that chain. */
+  /** Keys of the custody wallets, which pay others. On a chain without one nothing is paid out. */
   custodyKeys: readonly KeySource[]
   settlerKeys: readonly KeySource[]
   payouts: PayoutPolicy

@@ -16,7 +16,7 @@ export type PaymentRecord = {
   scheme: string
   /** See Claim. */
   paymentKey: Hex
-  /** Of all that the payer signed; null for a transfer that nobody claimed. */
+  /** Digest of all that the payer signed; null for a transfer that nobody claimed. */
   signedDigest: Buffer | null
   payTo: Address
   payee: 'pay_to' | 'custody'
@@ -40,7 +40,7 @@ export type PaymentRecord = {
   transaction: Hex | null
   blockNumber: bigint | null
   blockHash: Hex | null
-  /** Of the transfer that paid it, within its transaction. */
+  /** Position of the transfer that paid it, within its transaction. */
   logPosition: number | null
   reason: string | null
   provisional: boolean

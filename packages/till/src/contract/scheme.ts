@@ -23,9 +23,9 @@ export type PaymentEnvelope = {
   /** The scheme's own part. */
   payload: Record<string, unknown> | undefined
   identifier: string | undefined
-  /** Of the request-binding extension. */
+  /** Salt of the request-binding extension. */
   bindingSalt: Hex | undefined
-  /** Of the eip2612GasSponsoring extension, as it came. */
+  /** The eip2612GasSponsoring extension, as it was received. */
   sponsoring?: unknown
   /** Compact JWS offers the client echoed, for a price that has moved since. */
   offers: string[]

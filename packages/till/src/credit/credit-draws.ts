@@ -20,7 +20,7 @@ export type DrawRequest = {
   fingerprint: string
   key: string | undefined
   mandateId: string | undefined
-  /** Of the proof: claimed with the hold, so that a copy of the request draws nothing. */
+  /** Nonce of the proof: claimed with the hold, so that a copy of the request draws nothing. */
   nonce: { key: string; expiresAtMs: number }
   /** What the caller gets when it cannot be drawn. */
   notHeld(drawn: DrawOutcome): Promise<HoldOutcome>

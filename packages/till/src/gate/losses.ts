@@ -9,7 +9,7 @@ export type LossLimits = {
   gasGweiPerRoutePerDay(network: string): bigint
 }
 
-/** Of a network that is not open nothing is sold, so nothing may be lost there. */
+/** Nothing is sold on a network that is not open, so nothing may be lost there. */
 export function lossLimitsOf(networks: Iterable<Pick<Network, 'caip2' | 'lostGasGweiPerDay'>>): LossLimits {
   const gasGwei = new Map([...networks].map(({ caip2, lostGasGweiPerDay }) => [caip2, lostGasGweiPerDay]))
   return { failuresPerPayerPerDay: 50, gasGweiPerRoutePerDay: (network) => gasGwei.get(network) ?? 0n }

@@ -9,7 +9,10 @@ import { StoreUnavailable } from '../store/errors.ts'
  */
 export type Owner = {
   readonly id: bigint
-  /** Of the present session: aborted when it broke, for others may now take this process for dead. The next one has its own. */
+  /**
+   * Aborted when the current session is lost: other processes may then consider this one dead. The next session has
+   * another signal.
+   */
   readonly lost: AbortSignal
   isAlive(owner: bigint): Promise<boolean>
   /** Before work is begun; at once while others are known to see that this process lives. */

@@ -62,7 +62,7 @@ async function settleEarlier(): Promise<void> {
   ])
 }
 
-/** Of what the wallet holds this much is somebody's. */
+/** Posts that this part of what the wallet holds is owed to somebody. */
 const claim = (account: Account, micro: bigint) =>
   post(world.store.database, [
     {

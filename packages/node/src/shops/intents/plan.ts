@@ -62,7 +62,7 @@ function reduced({ num, den }: Ratio): Ratio {
 }
 
 export type Accuracy = {
-  /** Of the noise of each count, in agents. */
+  /** Scale of the noise added to each count, in agents. */
   scale: number
   /** 95 % of the published figures are at most so far from the truth. */
   demandError: number

@@ -56,7 +56,7 @@ export type IndexTuning = { fields?: FieldWeights; rescoring?: RescoreWeights }
 const tierFactor = 4
 const mergedDocsMax = 300_000
 const suggestedMax = 3
-/** So many terms are kept between searches. */
+/** How many terms are cached between searches. */
 const knownMax = 50_000
 
 type Part = { segment: Segment; dense: DenseTerms; latent: Int8Array | undefined }

@@ -17,7 +17,7 @@ export type Placed = {
   weight: number
 }
 
-/** So long alive, a peer has a place that newcomers cannot take. */
+/** After this long alive, a peer has a place that newcomers cannot take. */
 const longLivedMs = 86_400_000
 /** From this weight on, a dollar at stake or a name on chain, a place is kept as well. */
 const keptWeight = 1

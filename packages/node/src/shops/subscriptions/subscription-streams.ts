@@ -15,7 +15,7 @@ const allMax = 20_000
 
 /** An open stream, as far as its subscription can end it. */
 export type WatchedStream = {
-  /** Of the token that opened it; null when the wallet itself did. */
+  /** Digest of the token that opened it; null if the wallet itself did. */
   tokenSha256: string | null
   /** No longer paid for from this time on; it may have passed. */
   endAt(ms: number): void
