@@ -6,7 +6,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { MovedMoney } from '../ledger/index.ts'
 import type { PaymentState } from '../transitions/payment-state.ts'
 
-/** A payment as its row tells it. */
+/** A payment as read from its row. */
 export type PaymentRecord = {
   id: string
   state: PaymentState

@@ -13,7 +13,7 @@ import { type EntitledCall, holdMs, paysIntoClearing } from './entitled-calls.ts
 export type DrawRequest = {
   id: string
   account: Address
-  /** Where its credit may lie, best first. */
+  /** Networks where its credit may be, best first. */
   networks: readonly string[]
   amountMicro: Micro
   route: PaidRoute

@@ -13,11 +13,11 @@ export type DeferredDeps = { database: Database; owner: Owner; clock: Clock; log
 
 const firstPauseMs = 250
 const pauseMsMax = 4_000
-/** Beyond this recovery may hold the payment by its lease, and it is no longer ours to end. */
+/** After this time recovery may have taken over the payment by its lease, and this process must not end it. */
 const givenUpAfterMs = claimLeaseMs * 0.75
 /**
- * A database that is gone for long must not find a crowd of these when it comes back; the lease covers the others. What
- * may have moved money does not queue behind claims that may not even exist.
+ * Limits how many are written at once when a database returns after a long failure; the lease covers the others. What may
+ * have moved money does not queue behind claims that may not even exist.
  */
 const pendingMax = { released: 512, unknown: 4_096 }
 /** A claim whose connection broke may be written after we looked for it. */

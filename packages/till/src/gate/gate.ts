@@ -8,7 +8,7 @@ import { passPayment } from './pass-payment.ts'
 import { readPaymentHeaders } from './payment-headers.ts'
 import { refuse } from './refuse.ts'
 
-/** The one way to a paid answer: nothing, an entitlement, or a payment. */
+/** The only entry to a paid route: decides between a call without payment, an entitlement and a payment. */
 export function createGate(gate: GateDeps): Gate {
   const deps = { ...gate, entitledSales: createEntitledSales(gate) }
   const entitlementsOf = (call: PaidCall) => deps.entitlements.filter((port) => port.claims(call.headers))

@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts'
 
 export type LossLimits = {
   failuresPerPayerPerDay: number
-  /** In the coin of the network: a gwei of one chain is worth a thousand of another. */
+  /** In the coin of each network, as a gwei is worth a thousand times more on one chain than on another. */
   gasGweiPerRoutePerDay(network: string): bigint
 }
 
@@ -37,7 +37,7 @@ export function createLosses(database: Database, clock: Clock, limits: LossLimit
     return new Set(over.map((row) => `${row.scope} ${row.key}`))
   }
 
-  /** All who find the last read too old wait for one and the same next. */
+  /** Callers that find the last read too old share the next one. */
   let reading: Promise<void> | undefined
   function refresh(): Promise<void> {
     if (reading) return reading

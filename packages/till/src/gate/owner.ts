@@ -15,7 +15,7 @@ export type Owner = {
    */
   readonly lost: AbortSignal
   isAlive(owner: bigint): Promise<boolean>
-  /** Before work is begun; at once while others are known to see that this process lives. */
+  /** Called before work begins; undefined while other processes can see that this one is alive. */
   stayAlive(): Promise<void> | undefined
   release(): Promise<void>
 }
@@ -36,7 +36,8 @@ const regainMsMax = 1_000
 
 /**
  * A session ends with its server, and a standby that takes over knows nothing of its locks. The process begins nothing
- * until the lock is held again. What others took over meanwhile is theirs: every write of ours names owner, state and attempt.
+ * until the lock is held again. Payments that others took over meanwhile are safe: every write names owner, state and
+ * attempt.
  */
 async function registerLocked(
   database: Database,
@@ -53,7 +54,7 @@ async function registerLocked(
         `insert into payment_owner (owner, started_at) values ($1, $2) on conflict (owner) do update set dead_at = null`,
         [id, new Date(clock.nowMs())],
       )
-      // Lost again meanwhile: nobody would hear of it below.
+      // Lost again meanwhile, before the listener below exists.
       held.lost.throwIfAborted()
     } catch (error) {
       await held.release()
@@ -101,7 +102,7 @@ const heartbeatEveryMs = 30_000
 /**
  * Behind a transaction pooler a process keeps no session and cannot hold an advisory lock. It renews a lease
  * instead, as part of its requests, because nothing may run between them. A process that was frozen past its lease registers
- * again; the payments it held belong to others by then.
+ * again; other processes have taken over the payments it held.
  */
 async function registerLeased(database: Database, clock: Clock, id: bigint): Promise<Owner> {
   let lastHeartbeatMs = Number.NEGATIVE_INFINITY

@@ -28,11 +28,11 @@ export type CustodyFacts = {
   /** Decided and not signed. */
   queuedOthersMicro: Micro
   queuedOwnMicro: Micro
-  /** What shops may still promise out of the operator's money. */
+  /** What shops have committed out of the operator's money. */
   committedMicro: Micro
 }
 
-/** What is neither on its way out nor unexplained: chain and books must both have it. */
+/** Money that is neither being sent nor unexplained: both chain and books must show it. */
 export const certainMicro = (facts: CustodyFacts): Micro =>
   smallerOf(facts.balanceMicro - facts.signedMicro, facts.postedMicro - facts.unpaidMicro)
 
@@ -87,7 +87,9 @@ export async function booksHaveBegun(sql: Sql, { network, custody }: FinalBalanc
   return rowCount > 0
 }
 
-/** What shops promise is read by the caller, before this: money that moves in between is then counted twice, never not at all. */
+/**
+ * The caller reads what shops have committed before this: money that moves in between is counted twice, never left out.
+ */
 export async function readCustodyFacts(sql: Sql, balance: FinalBalance, committedMicro: Micro): Promise<CustodyFacts> {
   const own = await operatorPurposes(sql)
   const { rows } = await sql.query<Row>({

@@ -71,7 +71,7 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
     await guarded(deps, 'sent', async () => {
       const restored = (await postUsedNonces(deps, { chain, rpc, key })) > 0
       if (!mayPay || restored || !wallets) return
-      // What a dead process sent and nobody watches would keep its payouts from ever being sent again.
+      // Without this, a transaction of a dead process would keep its payouts from being sent again.
       await wallets.recoverWallets()
       if (!open && due.size === 0) return
       await holdListed(deps, network)

@@ -99,7 +99,7 @@ function alarmUnfunded({ metrics, log }: SignDeps, network: string, unfunded: re
   )
 }
 
-/** Those that wait for the operator's money come last: however many there are, they hold up nobody else. */
+/** Those that wait for the operator's money come last: however many there are, they do not block others. */
 async function readQueued(database: Database, network: string, after: Payout | undefined): Promise<Payout[]> {
   const own = await operatorPurposes(database)
   const { rows } = await database.query(
@@ -192,7 +192,10 @@ async function storeSigned(
   return signed.length
 }
 
-/** It waits for the signer, or for a person; what was signed before it goes on. False: nothing more is worth asking. */
+/**
+ * It waits for the signer or for a person; payouts signed before it continue. False: asking the signer for more is
+ * useless.
+ */
 async function staysQueued({ database, metrics, log }: SignDeps, payout: Payout, error: unknown): Promise<boolean> {
   const refused = error instanceof SignerRefused
   if (refused) {

@@ -6,7 +6,7 @@ import type { MoreThanFixed, PaidAccess, RouteDeclaration } from './route.ts'
 export type PaidEntry = {
   access: PaidAccess
   route: PaidRoute
-  /** As it is sold to input that asks for more than its fixed price buys. */
+  /** The route as sold to input that asks for more than the fixed price buys. */
   more?: PaidRoute
 }
 

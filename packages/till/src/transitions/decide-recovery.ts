@@ -82,7 +82,7 @@ export function decideWatched(facts: {
   return facts.rows.some(({ postedAs, final }) => final && postedAs === null) ? 'wait' : 'final'
 }
 
-/** A held payment is given once its transfer is in a final block. */
+/** The answer of a held payment is released once its transfer is in a final block. */
 export function decideHeld(
   finalNumber: bigint,
   evidence: SettlementEvidence,

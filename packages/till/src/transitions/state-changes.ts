@@ -42,7 +42,7 @@ export const moves = {
   serve: { from: ['settling', 'unknown', 'settled'], to: 'served', by: 'anyone' },
   /** Paid; the answer waits for finality. */
   hold: { from: ['settling', 'unknown'], to: 'settled', by: 'anyone' },
-  /** Its money is here and buys nothing. */
+  /** Its money arrived and becomes credit instead of an answer. */
   credit: { from: ['settling', 'unknown', 'settled', 'failed', 'released'], to: 'credited', by: 'anyone' },
   /** Held before a restore, and its effect cannot be had: it may have been delivered after the backup. */
   setAside: { from: ['settled'], to: 'failed', by: 'anyone', final: true },
