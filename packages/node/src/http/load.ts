@@ -62,7 +62,7 @@ export function createLoad(config: LoadConfig, ports: { clock: Clock; probe?(): 
     if (busySinceMs === undefined) return false
     return isStalled || inFlight() >= overloadInFlight || ports.clock.monotonicMs() - busySinceMs >= drainMs
   }
-  /** Of a handful that waits for a chain, seconds pass without one being answered: that says nothing about the next. */
+  /** A few requests that wait for a chain may take seconds, which predicts nothing about the next one. */
   const isLate = (wait: ExpectedWait, msMax: number) => wait.inFlight() >= crowd && wait.ms() > msMax
   /** Who does not pay also goes without while those who do have to wait. */
   const takesTooLong = (paying: boolean) =>

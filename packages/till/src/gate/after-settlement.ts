@@ -125,7 +125,7 @@ async function recordLoss(deps: GateDeps, claim: Claim, gasGwei: bigint): Promis
   await postLostGas(deps, claim, gasGwei)
 }
 
-/** A settlement that failed on chain still burnt gas, which is posted to the route and payer that caused it. */
+/** A settlement that failed on chain still burnt gas, which is posted as an expense of its route. */
 async function postLostGas(deps: GateDeps, claim: Claim, gasGwei: bigint): Promise<void> {
   if (gasGwei === 0n) return
   await deps.database.transaction((tx) => post(tx, [gasPosting(claim, `gas:${claim.id}`, gasGwei)]))

@@ -9,7 +9,7 @@ export type CustodyStatus = {
   /** On chain at that block, and in the books. */
   balanceMicro: Micro
   postedMicro: Micro
-  /** Of others; debts of the operator; decided or signed; committed by shops. */
+  /** Money of others; debts of the operator; payouts decided or signed; money committed by shops. */
   othersMicro: Micro
   debtsMicro: Micro
   leavingMicro: Micro

@@ -12,7 +12,7 @@ const walletsAtOnce = 200
 const batchesMax = 40
 /** Dust is no funding: by sending it nobody must be able to pull a stranger into a cluster. */
 export const fundingMicroMin = 10_000n
-/** Of what a wallet received: less than this is not even written down. */
+/** A funder that gave less than this share of what a wallet received is not recorded. */
 const keptShare = 100n
 
 type Batch = { wallets: Address[]; readTo: bigint | null; scannedTo: bigint | null }

@@ -25,7 +25,7 @@ export type WalletStatusRow = {
 
 export const list = (query: string) => `(select json_agg(t) from (${query}) t)`
 
-/** Behind the cursor; its time is repeated separately, for the index that has the wallet first. */
+/** Rows after the cursor; its time is repeated separately, for the index that has the wallet first. */
 const since = (wallet: string, of: string) =>
   `p.${wallet} = $1 and p.ended_at >= c.${of}_at and (p.ended_at, p.${wallet}, p.id) > (c.${of}_at, c.${of}_${wallet}, c.${of}_id)`
 
