@@ -34,7 +34,7 @@ const versionOf = ({ package: name, ours }: Subject): string => {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }
 
-/** Of software of others the level alone is reported. */
+/** For software of others only the level is reported. */
 function row(subject: Subject, { counts, reached, at }: Report): string {
   const details = subject.ours
     ? `${counts.passed} passed, ${counts.failed} failed, ${counts.unclear} unclear, ${counts.skipped} skipped`

@@ -86,6 +86,15 @@ const names = [
   [/\bbook[A-Z]\w*|\b[a-z]\w*(?<!Order)Book\b/, 'post…; registry, table', isVague],
 ]
 
+/** Doc comments that begin with a clause without a subject, so that the reader has to add what is meant. */
+const openings = [
+  [
+    /(?<=^\s*(\/\*\*|\*) )(So long|So many|Of the|Off the|That of|What of)\b/,
+    'a sentence with its noun: "Keys of the …", "How many …"',
+    'has no subject',
+  ],
+]
+
 /** Not read: sources whose text is part of compiled code, this list and its test, and the past. */
 const notRead = [
   'clients/python/assay_verify/keccak.py',
@@ -99,7 +108,7 @@ const isText = /\.(ts|tsx|mts|mjs|md|py|sql|css|yml)$/
 const asWords = (text) => text.replace(/([a-z0-9])([A-Z])|_/g, '$1 $2').toLowerCase()
 const anyOf = (rows) => new RegExp(rows.map(([pattern]) => pattern.source).join('|'), 'm')
 const anySentence = anyOf(sentences)
-const anyHost = anyOf(names)
+const anyHost = anyOf([...names, ...openings])
 
 /** Each guessed word of a line, with what to write instead and why. */
 export function findGuessedWords(line) {
@@ -110,7 +119,7 @@ export function findGuessedWords(line) {
   }
   const words = asWords(line)
   if (anySentence.test(words)) for (const row of sentences) search(words, row)
-  if (anyHost.test(line)) for (const row of names) search(line, row)
+  if (anyHost.test(line)) for (const row of [...names, ...openings]) search(line, row)
   return found
 }
 

@@ -55,7 +55,7 @@ async function joinedFolder() {
   }
   const said = sayPreparing()
   const { build, stop } = await import('esbuild')
-  // Two starts at once build twice; anyone who is first gives the folder its name.
+  // Two starts at once build twice; the first to finish renames its folder into place.
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
   const { outputFiles } = await build({

@@ -268,7 +268,7 @@ test('money that came before a forgotten payout was credited before the restore 
       schemes,
       log: silentLog,
       metrics: silentMetrics,
-      booksOutbound: [
+      explainsOutbound: [
         async () => {
           gap = BigInt(base.control.head().number)
           return true

@@ -27,7 +27,7 @@ const untilDelivered = (payer: string) =>
     return (await till.db.owner.query(sql, [payer.toLowerCase()])).rows.length > 0
   })
 
-test('anyone who holds the same contract address on another chain does not get the lost answer of its payer', async () => {
+test('the owner of the same contract address on another chain does not get the lost answer of its payer', async () => {
   const deployer = privateKeyToAccount(generatePrivateKey())
   const victim = privateKeyToAccount(generatePrivateKey())
   const thief = privateKeyToAccount(generatePrivateKey())

@@ -23,6 +23,9 @@ test.each([
   ['packages node src http front door.ts', 'door'],
   ['alter table job add forget_after interval', 'forget'],
   ['weights = { bend_view: 4 }', 'bend'],
+  ['  /** Of the custody wallets. */', 'Of the'],
+  [' * So long after the expiry it has failed.', 'So long'],
+  ['/** That of the others. */', 'That of'],
   ['const taken = await takeBackLines(tx, payment)', 'take back'],
 ])('%s has to be guessed', (line, word) => {
   expect(findGuessedWords(line)).toMatchObject([{ word }])
@@ -30,6 +33,7 @@ test.each([
 
 test.each([
   'One star stands for any characters.',
+  '/** Keys of the custody wallets. So many are rare. */',
   'What it looks like, and how to look it up.',
   'It is its own cluster, and none of its own pages counts.',
   'const atLeast = 2',

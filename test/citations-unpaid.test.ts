@@ -28,7 +28,7 @@ const kept = async () => {
   return rows[0]
 }
 
-test('anyone who does not pay makes the node fetch and store nothing', async () => {
+test('an unpaid request makes the node fetch and store nothing', async () => {
   const url = `${till.node.url}/v1/cite/attest`
   const poor = privateKeyToAccount(generatePrivateKey())
   const rich = await till.newBuyer()
@@ -48,7 +48,7 @@ test('anyone who does not pay makes the node fetch and store nothing', async () 
     ]
     for (const payment of attempts)
       expect((await send(url, await payment, post(body))).status).toBeGreaterThanOrEqual(400)
-    // A match that nobody made is refused before the page is asked for, no matter who would pay.
+    // A match that does not exist is refused before the page is requested, paid or not.
     const matched = { ...body, agent_wallet: rich.address, query_id: `qry_${n}` }
     expect((await buy(rich, url, {}, post(matched))).status).toBe(400)
   }

@@ -109,6 +109,39 @@ test('every place that CONTRIBUTING names for a rule exists', () => {
   for (const path of places) expect(() => statSync(join(root, 'packages', path)), path).not.toThrow()
 })
 
+const packages = readdirSync(join(root, 'packages'))
+const readmes = packages.map((name) => `packages/${name}/README.md`)
+
+test('the tables of folders in CONTRIBUTING and the READMEs name every folder of the sources and no other', () => {
+  const compared = ['CONTRIBUTING.md', ...readmes].flatMap((document) => {
+    const tables = read(document).matchAll(/([^\n]*)\n\n\| folder[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/g)
+    return [...tables].map(([, before = '', rows = '']) => {
+      const [sources = join(dirname(document), 'src')] = /packages\/\w+\/src/.exec(before) ?? []
+      const cells = rows.split('\n').map((row) => row.split(' | ')[0] ?? '')
+      const named = cells.flatMap((cell) => [...cell.matchAll(/`([^`*]+?)\/?`/g)].map(([, name = '']) => name))
+      const entries = readdirSync(join(root, sources), { withFileTypes: true })
+      const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+      expect(named.filter((name) => !name.includes('.')).sort(), `${document}: ${sources}`).toEqual(folders.sort())
+      const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+      expect(files, document).toEqual(expect.arrayContaining(named.filter((name) => name.includes('.'))))
+      return sources
+    })
+  })
+  expect(new Set(compared)).toEqual(new Set(['node', 'till', 'web'].map((name) => `packages/${name}/src`)))
+})
+
+test('every entry point that a README names is exported', () => {
+  for (const document of ['README.md', ...readmes])
+    for (const [entry, name = '', below = ''] of read(document).matchAll(/@assay\/([a-z]+)((?:\/[a-z0-9-]+)*)/g)) {
+      expect(packages, `${document}: ${entry}`).toContain(name)
+      if (below === '') continue
+      const { exports = {} } = JSON.parse(read(`packages/${name}/package.json`)) as { exports?: Record<string, string> }
+      const file = exports[`.${below}`] ?? exports['./*']?.replace('*', below.slice(1))
+      expect(file, `${document}: ${entry}`).toBeDefined()
+      expect(() => statSync(join(root, 'packages', name, file ?? '')), `${document}: ${entry}`).not.toThrow()
+    }
+})
+
 test('every test that docs/rehearsal.md names exists', () => {
   const [, table = ''] = read('docs/rehearsal.md').split('\n## Point by point\n')
   const rows = [...table.matchAll(/^\| [^|]+ \| `([^`]+)`: (.+) \|$/gm)]

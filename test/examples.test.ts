@@ -203,7 +203,7 @@ async function newestBlock(rpc: string): Promise<number> {
   return Number(((await answer.json()) as { result: string }).result)
 }
 
-/** Of those that can be bought the one that ends last: series of a demo live for minutes. Empty where there is none yet. */
+/** The series for sale that ends last, as those of a demo live for minutes. Empty if there is none yet. */
 async function lastingSeries(): Promise<string> {
   const answer = await fetch(`${till.node.url}/v1/options/series?buyable=true&limit=100`)
   const { data } = (await answer.json()) as { data: { symbol: string; expires_at: string }[] }

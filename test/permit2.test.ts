@@ -24,7 +24,7 @@ import { decodeHeader, echoPath, encodePayload, type FixtureOptions, quote, send
 import { useTill } from './harness/use-till.ts'
 
 let beforeSettling: ((payment: Parameters<Facilitator['settle']>[0]) => Promise<unknown>) | undefined
-/** Of the first node: what it sends is known to its database. */
+/** The facilitator of the first node, whose database knows what it sends. */
 let carrier: Facilitator | undefined
 const interrupted = (real: Facilitator): Facilitator => {
   carrier ??= real

@@ -30,7 +30,7 @@ export async function readVersions(): Promise<string> {
   return known.filter((text) => text !== undefined).join(', ')
 }
 
-/** Of the tree that was measured; undefined outside a repository. */
+/** The commit of the tree that was measured; undefined outside a repository. */
 export const readCommit = (): string | undefined =>
   outputOf('git', ['-C', root, 'describe', '--always', '--dirty', '--exclude', '*'])?.trim()
 

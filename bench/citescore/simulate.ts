@@ -14,7 +14,7 @@ export type World = { agents: number; sources: number; citations: number; seeds:
 /** An agent with its own bond. */
 export type Staked = { agent: string; bondUsd: number }
 
-/** What is bonded lies evenly on all wallets. Without `funding` nothing links them: the worst case for anyone who looks for clusters. */
+/** Bonds are spread evenly over all wallets. Without `funding` nothing links them: the worst case for finding clusters. */
 export type Attack = {
   name: string
   wallets: number
@@ -28,7 +28,7 @@ export type Attack = {
   bondDays?: number
   /** Spent at the node itself. */
   spentUsd?: number
-  /** Of the wallets so many hold the bond; the others held it before. */
+  /** How many of the wallets hold the bond now; the others held it before. */
   holders?: number
   /** All wallets are seen to be of one cluster. */
   clustered?: boolean
@@ -38,9 +38,9 @@ export type Attack = {
 export type AttackResult = {
   attack: Attack
   costUsd: number
-  /** Of the source that gained most. */
+  /** Points that the most successful source gained. */
   pointsGained: number
-  /** Of the 15 that being quoted can give. */
+  /** Points from being quoted, 15 at most. */
   usagePoints: number
   rank: number
   rankByCount: number

@@ -48,7 +48,7 @@ export async function measureHooks(home: string, rounds: number, payments: numbe
     return {
       payments,
       added_time_percent: added(({ perSecond }) => 1 / perSecond),
-      // Of the node and its database together: what a paid request costs, no matter who does the work.
+      // CPU of the node and its database together, because a paid request uses both.
       added_cpu_percent: added(cost),
       cpu_micros_with: middle(on, cost),
       cpu_micros_without: middle(off, cost),

@@ -1,6 +1,6 @@
 import { type RawAnswer, readAnswer } from '../load/exchange.ts'
 
-/** Headers whose value differs from one answer to the next, no matter who writes them. */
+/** Headers whose value differs from one answer to the next, whichever server writes them. */
 const changing = new Set(['date', 'x-request-id', 'ratelimit'])
 /** Written by node:http itself, on both sides. */
 export const ofConnection = new Set(['date', 'connection', 'keep-alive'])

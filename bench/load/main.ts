@@ -281,7 +281,7 @@ async function overload(stage: Stage, perSecond: number, seconds: number): Promi
 
 const untouched = new Set(['released', 'failed'])
 
-/** Anyone who has an answer has paid for it, and anyone who has none has not. */
+/** Every buyer with an answer has paid for it, and no buyer without one has paid. */
 async function checkPaid(stage: Stage, name: string, { paid }: Outcome): Promise<void> {
   const states = new Map<string, string>()
   for (let at = 0; at < paid.length; at += 2_000) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { connectClient } from '../../packages/till/src/store/connection.ts'
 
-/** Of Linux, since ever: clock ticks in a second, as /proc counts them. */
+/** Length of a clock tick in which /proc counts CPU time; fixed on Linux. */
 const tickMicros = 10_000
 
 type Times = { parent: number; own: number; reaped: number }

@@ -96,7 +96,7 @@ export function keepBuying(
   }
 }
 
-/** Anyone who was charged has the answer, and anyone who has none was not charged. */
+/** Every buyer that was charged has the answer, and no buyer without one was charged. */
 export async function checkPurchases(
   cluster: Cluster,
   terms: BenchTerms,

@@ -51,7 +51,7 @@ const memberSize = '768m'
 const waitMsMax = 180_000
 
 export type FailoverOptions = {
-  /** Of the superuser and of our login. A database from a backup has those it had. */
+  /** For the superuser and for our login. A restored database keeps the passwords it had. */
   password?: string
   /** Commits are archived there, for all clusters that name it. */
   repository?: string

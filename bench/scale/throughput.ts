@@ -105,7 +105,7 @@ async function runStep(cluster: Cluster, load: Child, nodes: readonly Child[], p
   }
 }
 
-/** Of all cores together, since the machine started. */
+/** CPU time of all cores together, since the machine started. */
 const busyMs = () => cpus().reduce((sum, { times }) => sum + times.user + times.sys + times.nice + times.irq, 0)
 
 async function walBytes({ owner }: Cluster): Promise<number> {

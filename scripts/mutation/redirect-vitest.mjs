@@ -1,4 +1,4 @@
-// A loader hook: anyone who imports vitest gets the stand-in.
+// A loader hook: imports of vitest resolve to the stand-in.
 const standIn = new URL('./vitest-stand-in.mjs', import.meta.url).href
 
 export function resolve(specifier, context, next) {

@@ -22,7 +22,7 @@ export type Transfer = {
   nonce: string | undefined
 }
 
-/** An authorization that was used, by anyone who sent the transaction. */
+/** An authorization that was used, whichever account sent the transaction. */
 export type UsedAuthorization = { transaction: string; authorizer: string; nonce: string; sender: string }
 
 /** What every block ever showed; what was in replaced blocks stays. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { connectClient } from '../../packages/till/src/store/connection.ts'
 
-/** A database without any table on the server of this one: anyone who starts on it makes what it needs. */
+/** A database without any table on the server of this one: the node that starts on it creates what it needs. */
 export async function openEmptyDatabase(databaseUrl: string): Promise<{ url: string; close(): Promise<void> }> {
   const name = `empty_${randomBytes(6).toString('hex')}`
   const onServer = async (statement: string) => {

@@ -26,7 +26,7 @@ export async function paymentRows(till: Pick<TillFixture, 'db'>): Promise<Paymen
 export const statesOf = async (till: Pick<TillFixture, 'db'>, payer: string): Promise<string[]> =>
   (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
 
-/** Of a wallet on Base, from the entries themselves and not from the balance that is kept of them. */
+/** Credit of a wallet on Base, summed from the entries and not read from the stored balance. */
 export async function creditOf({ db }: Pick<TillFixture, 'db'>, payer: string): Promise<bigint> {
   const { rows } = await db.owner.query<{ micro: bigint }>(
     `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e

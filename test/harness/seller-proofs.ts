@@ -71,7 +71,7 @@ export async function buyFromDying(sellers: TwoSellers, plan?: KillPlan): Promis
   return { calls, died: (await child.ended) === 'SIGKILL', recoveryMs: 0 }
 }
 
-/** So many copies of one payment come to both processes. */
+/** Sends that many copies of one payment to both processes. */
 export async function expectServedOnce({ kit, owner, leftUrl, start }: TwoSellers, copies: number): Promise<void> {
   const child = await start()
   const buyer = await kit.buyer(fetch)

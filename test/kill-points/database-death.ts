@@ -25,7 +25,7 @@ const moments = 10
 const momentMs = 10
 const buyersAtOnce = 6
 const priceMicro = 1_500n
-/** Of the deaths, how many must come while something is being written: the others prove little. */
+/** Share of the kills that must happen while something is being written: the others prove little. */
 const writingShareMin = 0.5
 
 const quiet = {

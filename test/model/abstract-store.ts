@@ -306,15 +306,15 @@ export function undo(bound: Bound, world: World, { row: id, fork, state }: Extra
   if (row.fork !== fork || row.state !== state) return
   const transfer = store.transfers.find((one) => one.postedFor === row.id && one.postedAs === 'payment')
   if (!transfer) throw new Violation(`the transfer of ${row.id} is not posted for it and cannot be reversed`)
-  const bearer = reorgLossAccount({ state, payee: 'pay_to', revocable: bound.revocable === true })
+  const lossAccount = reorgLossAccount({ state, payee: 'pay_to', revocable: bound.revocable === true })
   apply(store, row, moves.undo)
   Object.assign(transfer, { postedAs: null, postedFor: null, final: false })
   const { books } = store
   books.onchain -= row.micro
-  if (bearer === 'clearing') books.clearing -= row.micro
-  else if (bearer === 'credit') takeCredit(store, row.payer, row.micro)
+  if (lossAccount === 'clearing') books.clearing -= row.micro
+  else if (lossAccount === 'credit') takeCredit(store, row.payer, row.micro)
   else books.revenue -= row.micro
-  if (bearer === 'loss') world.lost += row.micro
+  if (lossAccount === 'loss') world.lost += row.micro
   if (state === 'served') world.granted = world.granted.filter((one) => one !== row.id)
   Object.assign(row, {
     reason: 'reorged',

@@ -32,8 +32,8 @@ const anyAmount = (size: number, within: number): bigint =>
 function splitAll(gross: bigint, bps: bigint, payees: number): string | undefined {
   const any = splitShare(gross, bps)
   if (any.share + any.rest !== gross || any.share < 0n || any.rest < 0n) return `${bps} bps`
-  // As an attestation is shared out: the platform's part floors, the creator takes the rest, and anyone who brought the
-  // buyer gets a part of the platform's own, never of the creator's.
+  // As an attestation is shared out: the platform's part floors, the creator takes the rest, and the affiliate who
+  // referred the buyer gets a part of the platform's share, never of the creator's.
   const toll = splitShare(gross, tollBps)
   const brought = splitShare(toll.share, affiliateBps)
   if (toll.rest + brought.share + brought.rest !== gross) return 'creator, platform and affiliate'

@@ -44,7 +44,7 @@ export async function useTokens(guarded: GuardedNode, visitor: Visitor): Promise
   const owner = await guarded.newBuyer()
   const subscribe = await visitor.buy(owner, at('/matrix/subscribe/standard'))
   const token = visitor.handedOut('subscription token', requireStatus(subscribe, 200), (body) => body.token)
-  // A lost answer is given again to anyone who paid.
+  // A lost answer is given again to its payer.
   const again = await visitor.ask(at('/matrix/subscribe/standard'), {
     headers: { 'payment-signature': subscribe.payment ?? '' },
   })

@@ -117,7 +117,7 @@ export const countedRoutes = [
 
 const output = z.strictObject({ order: z.string() })
 
-/** Each sale leaves one row, in the transaction of the sale: anyone who counts them counts effects. */
+/** Each sale leaves one row, in the transaction of the sale, so that counting rows counts effects. */
 const countedShop: OpenShop = (context) => {
   context.ports.offer(coveredFeeds, {
     unavailable: () => undefined,

@@ -1,4 +1,4 @@
 import { createRequire } from 'node:module'
 
-/** Of the package: both the sources and the built files are one folder below it. */
+/** The version of the package. Both the sources and the built files are one folder below its `package.json`. */
 export const { version } = createRequire(import.meta.url)('../package.json') as { version: string }

@@ -32,7 +32,7 @@ export type RunOptions = {
   isThorough?: boolean
   /** Only of a test whose seller and chain have the same one. */
   time?: Time
-  /** Of the run, to be served by a host that is not on this machine. */
+  /** A nonce of this run, which a host that is not on this machine must serve. */
   nonce?: string
   onProgress?(case_: Case, finding: Finding | undefined): void
 }

@@ -23,7 +23,7 @@ export function toHex(bytes: Uint8Array): Hex {
   return `0x${toHexDigits(bytes)}`
 }
 
-/** Of `0-9`, `a-f` and `A-F`: letters have the bit that says so, and their number in the low bits. */
+/** Value of a character `0-9`, `a-f` or `A-F`: bit 6 marks letters, whose number is in the low bits. */
 const digitOf = (unit: number) => (unit & 15) + (unit >> 6) * 9
 
 /** `hex` is known to be hex: see `isHex`. */
@@ -68,7 +68,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
   return whole
 }
 
-/** For public values: it takes no care of time. */
+/** For public values only: it is not constant-time. */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false

@@ -10,7 +10,7 @@ async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-/** Reads a body whole, or not at all: anyone who sends without end gets no memory for it, and the rest is not read. */
+/** Reads a body whole, or not at all: one above the limit is neither buffered nor read to its end. */
 export async function readLimited(
   body: Chunks | null | undefined,
   bytesMax: number,

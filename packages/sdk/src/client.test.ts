@@ -365,7 +365,7 @@ test('only allowed payees are paid, whatever the seller writes', async () => {
   expect(seller.payments.length).toBe(1)
 })
 
-test('anyone who wants to be asked is asked with the quote, and a no signs nothing', async () => {
+test('a caller that wants to approve payments is asked with the quote, and after a no nothing is signed', async () => {
   const seller = createTestSeller(honest)
   const asked: string[] = []
   const confirm = (yes: boolean) => async (quote: { priceUsd: string; payTo: string }) => {

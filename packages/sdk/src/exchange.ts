@@ -20,7 +20,7 @@ export const bodyBytesMax = 1_048_576
 const refusalBytesMax = 1_048_576
 const answerBytesMax = 134_217_728
 
-/** Longer than a node may take to prepare and settle: anyone who is silent for this long will not answer any more. */
+/** Longer than a node may take to prepare and settle: a node that is silent for this long will not answer any more. */
 const attemptMsMax = 75_000
 
 export async function prepareRequest(url: string | URL, init: RequestInit = {}): Promise<PreparedRequest> {

@@ -3,7 +3,7 @@ import type { AssayClient } from './client.ts'
 import { type FollowOptions, followStream, type StreamedEvent } from './intents/follow-stream.ts'
 import type { Operations } from './operations.generated.ts'
 
-/** Of every tier; `factors`, `details` and `history` are of vip. */
+/** The answer of every tier; only vip has `factors`, `details` and `history`. */
 export type MatrixAnswer = AnswerOf<'matrix.vip'>
 export type MatrixRow = RowOf<'matrix.vip'>
 export type MatrixValue = NonNullable<MatrixRow['values'][string]>

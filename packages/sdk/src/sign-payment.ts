@@ -48,7 +48,7 @@ export async function signPayment(input: {
   id?: string
   /** WWW-Authenticate of the 402. */
   challenges?: string | null
-  /** Of the channel, where it is paid by one. */
+  /** State of the channel, if the call is paid through one. */
   channel?: { state: ChannelState | undefined; depositMicro: bigint }
 }): Promise<Purchase> {
   const { account, required, chosen, platform } = input

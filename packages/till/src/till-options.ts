@@ -50,7 +50,7 @@ export type NetworkOption = {
 }
 
 export type DollarOption = {
-  /** Of the token, with its EIP-55 checksum. */
+  /** Address of the token, with its EIP-55 checksum. */
   address: string
   /** What routes and people call it. */
   symbol: string
@@ -104,7 +104,7 @@ export type TillOptions = {
     prepareSeconds?: number
     /** Longest a settlement is waited for; default 30. */
     settleSeconds?: number
-    /** Of the platform that runs this: what a request may take in all. Checked against the two above. */
+    /** Longest the platform lets a request take in all. Must leave room for the two above. */
     platformSeconds?: number
   }
   /** Decimal USD that may be served and not yet final. Default 10000. */

@@ -103,7 +103,7 @@ async function findSettlement(harness: JobHarness): Promise<number> {
   return at
 }
 
-/** The seller died with the money and without the answer; anyone who finishes that dies, too. */
+/** The seller died with the money and without the answer; the process that finishes the sale dies, too. */
 const recovery: WorkPath = {
   name: 'recovery of a sale',
   variant: 'shops',

@@ -71,7 +71,7 @@ function withUsdc(networks: readonly PayableNetwork[], { network, usdc }: Wallet
   return networks.map((one) => ({ ...one, usdc: usdc as `0x${string}` }))
 }
 
-/** Another dollar than USDC, and nothing but it: anyone who names one has it. */
+/** With `--token` the wallet pays with that token only, and never with USDC. */
 function withToken(networks: readonly PayableNetwork[], options: WalletOptions): readonly PayableNetwork[] {
   const { network, token, tokenDomain } = options
   if (token === undefined) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { jsonOption } from '../command-context.ts'
 import { nodeOption } from '../find-node.ts'
 
-/** Of a command whose request a wallet signs and nobody pays for. */
+/** Options of a command whose request is signed by a wallet and is free. */
 export const withSigner = (command: Command): Command =>
   command
     .option(...nodeOption)

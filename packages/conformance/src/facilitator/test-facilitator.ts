@@ -8,7 +8,7 @@ export type TestFacilitatorOptions = {
   chainPort?: number
   hangMs?: number
   slowMs?: number
-  /** Of the chain too. */
+  /** The clock of the facilitator and of its chain. */
   time?: Pick<Time, 'nowMs'>
 }
 export type TestFacilitator = RunningFacilitator & {

@@ -14,7 +14,7 @@ import { foundBy, mistakes } from './mistakes.ts'
 export type SelfTestSetup = {
   seller: FaultySeller
   facilitator: { url: string; rpc: string }
-  /** Of the seller, the chain and the suite. */
+  /** The clock that seller, chain and suite share. */
   time: Time
   stop(): Promise<void>
 }

@@ -17,7 +17,7 @@ export type Signature = {
   nonce: string
   /** Unix seconds; empty for an approval, which is revoked, and for a voucher, which ends with its channel. */
   validBefore: string
-  /** That of the transaction for an approval. */
+  /** For an approval, the signature of its transaction. */
   signature: Hex
 }
 

@@ -15,7 +15,7 @@ export type ConfiguredNetwork = Network & {
   rpcVariable: 'BASE_RPC_URLS' | 'POLYGON_RPC_URLS' | 'CHAINS'
   /** Keeps what is owed to others on this chain. */
   custody: Address
-  /** Of the embedded chain, in demo mode. */
+  /** Port of the embedded chain, in demo mode. */
   devnetPort: number
 }
 

@@ -2,8 +2,8 @@ import { isLoopbackUrl } from '@assay/protocol/loopback'
 import { processesMax } from './environment.ts'
 
 /**
- * Of the CPU of a purchase, this part is the node's and the rest is the database's (docs/scale.md): workers on every core of a machine
- * that carries both take from the database what they wait for, and sell less than one process would.
+ * The node's share of the CPU of a purchase; the rest is the database's (docs/scale.md). On a machine that runs both, a
+ * worker on every core takes CPU from the database it waits for, and sells less than one process would.
  */
 const nodeShare = 0.63
 

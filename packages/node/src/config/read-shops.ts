@@ -6,7 +6,7 @@ import { type Described, nodeVariables } from './variables.ts'
 
 const ownVariables: Readonly<Record<string, Described>> = { ...nodeVariables, ...facilitatorVariables }
 
-/** Of all shops together. Two may share a variable by sharing its declaration, and in no other way. */
+/** Variables of all shops. Two shops share a variable only by sharing its declaration. */
 export function variablesOf(shops: readonly ShopDeclaration[]): Readonly<Record<string, Variable>> {
   const all: Record<string, Variable> = {}
   for (const { name, variables } of shops)

@@ -11,9 +11,9 @@ export type Acceptors = {
 const returner = fileURLToPath(new URL('./return-handles.mjs', import.meta.url))
 
 /**
- * The runtime takes one connection from a listening socket per turn of its loop. A busy node has long turns, so anyone who
- * comes would wait for seconds outside, unseen, without a 503, until the accept queue of the kernel is
- * full and connections fail. Every further descriptor of the same socket takes one more per turn. Only another process
+ * The runtime takes one connection from a listening socket per turn of its loop. A busy node has long turns, so new
+ * connections would wait for seconds, unseen and without a 503, until the accept queue of the kernel is full and
+ * connections fail. Every further descriptor of the same socket takes one more per turn. Only another process
  * can make one: it is lent the socket and gives it back.
  *
  * They are optional: startup does not wait for them, and the node works if they fail.

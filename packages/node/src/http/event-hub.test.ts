@@ -66,7 +66,7 @@ test('a slow reader is notified of what was left out, and costs no more than the
   await hub.stop()
 })
 
-test('silence is broken by heartbeats, a stream ends at its hour, and anyone who leaves is forgotten', async () => {
+test('heartbeats are sent while nothing happens, a stream ends after its hour, and a reader that disconnects is removed', async () => {
   const hub = hubOf({ heartbeatMs: 20, pollMs: 10 })
   let closed = 0
   const onClose = () => {

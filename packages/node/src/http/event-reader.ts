@@ -108,7 +108,7 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
       const resolve = waiting
       if (!resolve) return
       waiting = undefined
-      // Closed first: anyone who pulls asks for the next piece while it receives this one, and would receive it twice.
+      // Closed first: a consumer asks for the next piece while it receives this one, and would receive it twice.
       close()
       resolve({ done: false, value: closing })
     },

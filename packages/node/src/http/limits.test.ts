@@ -170,17 +170,17 @@ test('however many come to pay nothing, the few who pay and wait for a chain kee
   expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([false, true])
 })
 
-test('what piles up in a short stall is given time to go away, unless it is a heap', async () => {
-  const pile = lateNode()
-  pile.open(150)
-  for (let look = 0; look < 10; look += 1) await pile.stall(100)
-  expect([pile.isLetIn(false), pile.isLetIn(true)]).toEqual([true, true])
-  for (let look = 0; look < 10; look += 1) await pile.stall(100)
-  expect([pile.isLetIn(false), pile.isLetIn(true)]).toEqual([false, false])
-  const heap = lateNode()
-  heap.open(300)
-  for (let look = 0; look < 10; look += 1) await heap.stall(100)
-  expect([heap.isLetIn(false), heap.isLetIn(true)]).toEqual([false, false])
+test('what piles up in a short stall is given time to go away, unless it is an overload', async () => {
+  const backlog = lateNode()
+  backlog.open(150)
+  for (let look = 0; look < 10; look += 1) await backlog.stall(100)
+  expect([backlog.isLetIn(false), backlog.isLetIn(true)]).toEqual([true, true])
+  for (let look = 0; look < 10; look += 1) await backlog.stall(100)
+  expect([backlog.isLetIn(false), backlog.isLetIn(true)]).toEqual([false, false])
+  const overloaded = lateNode()
+  overloaded.open(300)
+  for (let look = 0; look < 10; look += 1) await overloaded.stall(100)
+  expect([overloaded.isLetIn(false), overloaded.isLetIn(true)]).toEqual([false, false])
 })
 
 test('a node that has caught up lets everybody in again', async () => {

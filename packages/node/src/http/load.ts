@@ -31,10 +31,10 @@ const stallMs = 2_000
 
 /**
  * This many requests in flight are overload whatever the cause. Fewer may be the backlog of a short stall and get
- * `patienceMs` to drain.
+ * `drainMs` to drain.
  */
-const heap = 256
-const patienceMs = 1_000
+const overloadInFlight = 256
+const drainMs = 1_000
 
 /** Requests being worked on. Past four fifths of the cap, or when waits grow, only callers who pay or are entitled are let in. */
 export type Load = {
@@ -60,9 +60,9 @@ export function createLoad(config: LoadConfig, ports: { clock: Clock; probe?(): 
     const busy = inFlight() >= crowd && (isStalled || pressure.lastingMs() > busyMs)
     busySinceMs = busy ? (busySinceMs ?? ports.clock.monotonicMs()) : undefined
     if (busySinceMs === undefined) return false
-    return isStalled || inFlight() >= heap || ports.clock.monotonicMs() - busySinceMs >= patienceMs
+    return isStalled || inFlight() >= overloadInFlight || ports.clock.monotonicMs() - busySinceMs >= drainMs
   }
-  /** Of a handful that waits for a chain, seconds pass without one being answered: that says nothing about the next. */
+  /** A few requests that wait for a chain may take seconds, which predicts nothing about the next one. */
   const isLate = (wait: ExpectedWait, msMax: number) => wait.inFlight() >= crowd && wait.ms() > msMax
   /** Who does not pay also goes without while those who do have to wait. */
   const takesTooLong = (paying: boolean) =>

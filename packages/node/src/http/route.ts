@@ -36,7 +36,7 @@ export type RouteDeclaration = SoldDeclaration & {
   cost?: number
   /** Free GET routes whose answer depends on nothing but the URL: the signed answer may be shared this long, at most 5 s. */
   cacheSeconds?: number
-  /** Free GET routes whose answer, once there is one, stays the same for ever: anyone who has it may keep it. */
+  /** Free GET routes whose answer, once there is one, stays the same for ever, so that it may be cached without end. */
   immutable?: boolean
 }
 

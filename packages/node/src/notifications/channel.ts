@@ -1,5 +1,5 @@
 export type Message = {
-  /** The same in every attempt: anyone who gets it twice can tell. */
+  /** The same in every attempt, so that a receiver recognizes a duplicate. */
   id: string
   title: string
   /** A signed CloudEvent. */

@@ -58,7 +58,7 @@ export type PublishedBucket = {
   demand: number | null
   /** Distinct funding clusters whose bond outlasts every listed expiry, noisy, a part of demand; the only figure that moves an index. */
   bonded: number | null
-  /** Of the signed event that published it. */
+  /** Id of the signed event that published it. */
   eventId: string
   synthetic: boolean
 }

@@ -14,7 +14,7 @@ import { newestCheckpoint } from './store.ts'
 export type AnchorDeps = { database: Database; clock: Clock; log: Log; tree: TransparencyLog }
 export type AnchorPlace = { network: Network; chain: ChainPort; rpc: Rpc; wallets: SettlementWallets }
 
-/** So long a sent transaction may be on its way; one that was replaced or reorganised away is then sent again. */
+/** How long a sent transaction may be pending; one that was replaced or reorganised away is then sent again. */
 const patienceMs = 600_000
 
 /** Puts the newest tree head on chain, with all its signatures: from then on nobody can show another one of that size. */

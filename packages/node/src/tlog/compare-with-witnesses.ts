@@ -179,7 +179,7 @@ async function conclude(
   return { forkReason, isNew: before === null && forkReason !== null, ended: before !== null && forkReason === null }
 }
 
-/** A kept head whose only signers were revoked since is no word of this log any more: anyone who stole the key wrote it. */
+/** A stored head whose only signers were revoked since no longer counts: somebody who stole the key may have signed it. */
 async function dropForeign(deps: CheckDeps, tx: Tx, heads: readonly KnownHead[]): Promise<KnownHead[]> {
   const kept: KnownHead[] = []
   for (const head of heads)

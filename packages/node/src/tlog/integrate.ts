@@ -22,7 +22,7 @@ export type IntegrateDeps = {
   database: Database
   clock: Clock
   metrics: Metrics
-  /** Of the log. */
+  /** Keys of the log. */
   keyring: Keyring
   origin: string
   /** Nothing is signed until a witness has answered since then. */

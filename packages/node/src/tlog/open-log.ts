@@ -41,7 +41,7 @@ export type TransparencyLog = {
   /** The newest tree head with all signatures it has by now. */
   checkpoint(): Promise<string | undefined>
   withCosignatures(checkpoint: StoredCheckpoint): Promise<string>
-  /** Of the empty tree, which every tree extends: what a witness is asked with while there is no other. */
+  /** Signed head of the empty tree, which every tree extends: sent to witnesses while there is no other head. */
   emptyHead(): string
   /** Drops what is kept in memory of the tree: the database was restored or the log repaired. */
   reset(): void

@@ -6,9 +6,9 @@ export type ProofDeps = { tree: Pick<TransparencyLog, 'integrate' | 'proofOf'>; 
 const pausesMs = [0, 50, 250, 1_000]
 
 /**
- * The proof of a committed entry, which gets its index if it has none yet. A moment without the database is waited out,
- * because anyone who asks again for what it has paid for gets the same bytes, with the proof if it had it before. Undefined
- * when it lasts longer; the entry's own address gives the proof later.
+ * The proof of a committed entry, which gets its index if it has none yet. A short failure of the database is waited out,
+ * because a buyer who repeats the request must get the same bytes, with the proof if the first answer had it. Undefined if
+ * the failure lasts longer; the entry's own address returns the proof later.
  */
 export async function proofAfterCommit({ tree, clock }: ProofDeps, id: string): Promise<LogProof | undefined> {
   for (const pauseMs of pausesMs) {

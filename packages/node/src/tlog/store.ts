@@ -29,7 +29,7 @@ export async function appendToLog(sql: Sql, drafts: readonly LogDraft[]): Promis
   })
 }
 
-/** For the receipt of a sale: anyone who holds it can show that this entry was promised a place in this log. */
+/** For the receipt of a sale: its holder can show that this entry was promised a place in this log. */
 export function leafCommitment(origin: string, entry: string) {
   return { log: { origin, leaf_hash: leafHash(Buffer.from(entry)).toString('base64') } }
 }

@@ -14,7 +14,7 @@ import {
   verifyAttestation,
 } from './verify-attestation.ts'
 
-/** One thing that was checked. `not_checked` is said aloud: silence would read as approval. */
+/** One finding. What was not checked is listed as `not_checked`, since leaving it out would read as approval. */
 export type EvidenceCheck = { name: string; status: 'passed' | 'failed' | 'not_checked'; detail: string }
 
 export type EvidenceReport = {
@@ -93,7 +93,7 @@ function checkAnswer({ response }: Evidence, { record, attestation }: CitationAt
   }
 }
 
-/** One word on all keys: the attestation's own finding is part of it. */
+/** One finding for all keys, which includes that of the attestation. */
 function keysFinding(
   evidence: Evidence,
   { trusted, source }: ResolvedKeys,

@@ -11,7 +11,7 @@ export type KnownKey = {
   notAfter: number | undefined
   /** Lost: what is not shown to be older does not count. */
   revokedAt: number | undefined
-  /** Of a key of the log. */
+  /** Set for a key of the log. */
   origin?: string
   treeSize?: number
 }
@@ -43,7 +43,7 @@ export type KeyTrust = {
 
 /**
  * Goes from what is trusted to every key that it vouches for. Several rotations may be in between, and wallets that a trusted
- * key names may name keys themselves. A statement only ever speaks of one node, which the first accepted one names.
+ * key names may name keys themselves. A statement is about one node only, which the first accepted one names.
  */
 export async function followKeys(statements: readonly KeyStatement[], trust: KeyTrust): Promise<FollowedKeys> {
   const signed = new Map<KeyStatement, boolean>()

@@ -39,7 +39,7 @@ export type KeyStatement = {
   message: KeyStatementMessage
   chainId: number
   walletSignature: string | null
-  /** The old key's own word for its successor. */
+  /** The old key's signature over the statement about its successor. */
   predecessorSignature: string | null
 }
 

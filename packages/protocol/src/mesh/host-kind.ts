@@ -5,7 +5,7 @@ export type HostKind = 'loopback' | 'private' | 'public'
 
 const privateNames = /(?:^|\.)(?:local|internal|intranet|lan|home|corp|test|invalid|onion|home\.arpa|localdomain)$/
 
-/** Of the hostname of a URL, in which every way to write an IPv4 address has become one. */
+/** Expects the hostname of a parsed URL: the URL parser has normalized every way to write an IPv4 address. */
 export function hostKind(hostname: string): HostKind {
   const host = hostname.toLowerCase().replace(/\.$/, '')
   if (isLoopbackIp(host.replace(/^\[|\]$/g, ''))) return 'loopback'
@@ -15,7 +15,7 @@ export function hostKind(hostname: string): HostKind {
   return !host.includes('.') || privateNames.test(host) ? 'private' : 'public'
 }
 
-/** Of an address that a name was resolved to. */
+/** Expects an address that a name was resolved to. */
 export const addressKind = (address: string): HostKind => hostKind(address.includes(':') ? `[${address}]` : address)
 
 function kindOfIpv4([a = 0, b = 0, c = 0]: readonly number[]): HostKind {

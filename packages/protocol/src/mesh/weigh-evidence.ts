@@ -20,7 +20,7 @@ export const strangers = 'strangers'
 
 const groupWeightMax = 3
 const strangersWeightMax = 1
-/** So many independent payers make a seller that is known. */
+/** How many independent payers make a seller known. */
 const knownPayers = 2
 
 /** A payer counts once, however often it buys: calls of a group weigh their logarithm, up to a limit. */

@@ -139,7 +139,7 @@ function roleSlots({ roles }: Report): ReportedSlot[] {
   })
 }
 
-/** Of a policy: that it exists, who administers it, who may take it over, what it combines. */
+/** Slots of a policy: that it exists, who administers it, who may take it over, what it combines. */
 function policySlots({ id, admin, pending_admin, children }: Report): ReportedSlot[] {
   const key = wordOf(id)
   const of = (offset: number) => mapped(key, slotAt(registryRoot, offset))

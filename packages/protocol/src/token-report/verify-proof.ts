@@ -73,7 +73,7 @@ export function storageReader(root: Hex, address: unknown, given: unknown): (slo
   }
 }
 
-/** Of an account that exists under this state root. */
+/** Storage root of an account that exists under this state root. */
 export function storageRootOf(root: Hex, address: unknown, given: unknown): Hex | undefined {
   if (!isHex(address) || !isRecord(given) || !isHexList(given.accountProof)) return undefined
   const account = proveTrieValue(root, address.toLowerCase() as Hex, given.accountProof)

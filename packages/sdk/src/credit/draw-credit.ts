@@ -269,7 +269,7 @@ async function ownBalance(context: ClientContext, credit: CreditState, url: stri
   return largest
 }
 
-/** Of USDC, and of other dollars that the policy names: those pay only for calls that are sold in them. */
+/** Counts USDC, and other dollars that the policy names: those pay only for calls that are sold in them. */
 function largestCredit(body: Uint8Array | undefined, networks: readonly PayableNetwork[]): bigint {
   const isKnown = ({ network }: Record<string, unknown>) =>
     !String(network).includes('/') ||

@@ -114,7 +114,7 @@ function createOffers(client: Walker, home: string, platform: Platform) {
   }
 }
 
-/** Of the same node only: a manifest sends its readers nowhere else. */
+/** The next page is read from the same node only: a manifest cannot send its readers to another host. */
 function nextPageOf(manifest: unknown, home: string): string | undefined {
   const next = isRecord(manifest) ? manifest.next_page : undefined
   if (typeof next !== 'string' || !URL.canParse(next)) return undefined

@@ -15,7 +15,7 @@ type Unsigned<T> = T extends MeshEvidence ? Omit<T, 'reporter' | 'reported_at'> 
 
 const keptHeaders = /^(?:content-(?:type|digest)|signature(?:-input)?|payment-(?:required|response|receipt))$/
 
-/** What of a response its signature is about, to show to others. */
+/** The part of a response that its signature covers, as evidence for others. */
 export function keptResponse({ status, headers, body }: ReceivedResponse): PriceEvidence['response'] {
   const kept = Object.fromEntries([...headers].filter(([name]) => keptHeaders.test(name)))
   return { status, headers: kept, body: toBase64(body ?? new Uint8Array()) }

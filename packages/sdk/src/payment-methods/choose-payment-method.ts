@@ -18,7 +18,7 @@ export type PaymentMethodPolicy = {
 export type PaymentMethodFacts = PaymentMethodPolicy & {
   /** What the seller names. */
   offered: ReadonlySet<PaymentMethod>
-  /** What of it this wallet can sign now, and the policy allows. */
+  /** Offered methods that this wallet can sign now and that the policy allows. */
   possible: ReadonlySet<PaymentMethod>
   priceMicro: bigint
   /** Credit with the seller; undefined where it is not known or not to be used. */

@@ -33,11 +33,11 @@ const pauseResetMs = 120_000
 /** A slower answer weighs more than a faster one: an endpoint that is sometimes slow is asked last. */
 const [risingWeight, fallingWeight] = [0.5, 0.25]
 /** An answer this many times faster than the average replaces it: the slow period is over. */
-const outlier = 10
+const recoveryRatio = 10
 
 export function afterAnswer(health: Health, ms: number, nowMs: number): Health {
   const before = health.latencyMs ?? ms
-  const weight = ms * outlier < before ? 1 : ms > before ? risingWeight : fallingWeight
+  const weight = ms * recoveryRatio < before ? 1 : ms > before ? risingWeight : fallingWeight
   return { ...afterAnyAnswer(health, nowMs), latencyMs: before + (ms - before) * weight }
 }
 

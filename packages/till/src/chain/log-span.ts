@@ -10,7 +10,7 @@ export type LogSpan = {
 
 const [startBlocks, maxBlocks] = [10_000n, 100_000n]
 /** How many consecutive ranges of full width must succeed before a wider one is tried. */
-const patience = 16
+const successesToGrow = 16
 const atOnceMax = 12
 
 /** Halved when a range is refused, grown by a quarter after a long time without. */
@@ -23,7 +23,7 @@ export function createLogSpan(): LogSpan {
     took: (piece) => {
       if (piece < blocks) return
       taken += 1
-      if (taken < patience) return
+      if (taken < successesToGrow) return
       taken = 0
       atOnce = Math.min(atOnceMax, atOnce + 1)
       const wider = blocks + blocks / 4n + 1n

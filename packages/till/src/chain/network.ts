@@ -89,7 +89,7 @@ const onPolygon = {
   lostGasGweiPerDay: 50_000_000_000n,
 }
 
-/** The networks Assay speaks. Demo chains carry the ids of the main ones with their own assets. */
+/** The networks that Assay supports. Demo chains have the ids of the main networks and their own assets. */
 export const knownNetworks: readonly Network[] = [
   { ...base, ...onBase },
   { ...polygon, ...onPolygon },

@@ -37,7 +37,7 @@ function relevantOfReceipt(answer: unknown): Json {
   }
 }
 
-/** Of what enough endpoints say it cost, the least: one alone can add nothing to it. */
+/** The lowest of the costs that enough endpoints report, so that no single endpoint can raise it. */
 const cheapest = (alike: readonly unknown[]): unknown =>
   (alike as readonly (Receipt | null)[]).reduce((one, other) =>
     one && other && gasGwei(other) < gasGwei(one) ? other : one,

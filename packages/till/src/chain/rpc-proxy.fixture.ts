@@ -18,7 +18,7 @@ export type RpcFault =
 
 export type RpcProxy = {
   url: string
-  /** Of the calls since the last `resetCalls()`. */
+  /** Methods called since the last `resetCalls()`. */
   methods(): readonly string[]
   resetCalls(): void
   setFault(fault: RpcFault): void

@@ -160,7 +160,7 @@ function spanOf(rpc: Rpc): LogSpan {
   return known
 }
 
-/** So many narrower pieces before the usual width is tried again within one search. */
+/** Narrower pieces to read before the usual width is tried again within one search. */
 const narrowPieces = 8
 
 type ReadSearch = (piece: LogSearch) => Promise<RpcLog[] | undefined>

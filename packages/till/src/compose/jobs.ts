@@ -168,7 +168,7 @@ function leasesOf({ ports: { clock, log }, infrastructure, owner }: RoundDeps): 
   return createLeases({ database, clock, log, ...(database.pooled ? {} : { owner: owner.id }) })
 }
 
-/** Each job runs in one process at a time, no matter who holds its lease. */
+/** Each job runs in one process at a time, the one that holds its lease. */
 function roundOf({ intercept }: RoundDeps, leases: Leases, { name, intervalMs, work }: TillJob): () => Promise<void> {
   const round = () => leases.run(name, intervalMs, work)
   return intercept?.(name, round) ?? round

@@ -25,7 +25,7 @@ export type StoreSettings = {
   databaseUrlReplica?: string | undefined
   /** `databaseUrl` names a transaction pooler and nothing leads past it. */
   databasePooled?: boolean
-  /** Of the embedded server. */
+  /** Port of the embedded server. */
   databasePort?: number
   /** Folders of migrations beside the till's own, in the order in which they build on each other. */
   migrations: readonly URL[]

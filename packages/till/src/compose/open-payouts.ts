@@ -23,7 +23,7 @@ import { openSettlementWallets } from './settlement-wallets.ts'
 
 export type PayoutSettings = {
   payees: Payees
-  /** Of the custody wallets, by which others are paid. Without one nothing is paid out on that chain. */
+  /** Keys of the custody wallets, which pay others. On a chain without one nothing is paid out. */
   custodyKeys: readonly KeySource[]
   settlerKeys: readonly KeySource[]
   payouts: PayoutPolicy
@@ -40,7 +40,7 @@ const ownPurposes = [
 ]
 
 /** How money leaves custody, for any purpose. */
-export type Custody = Omit<PayoutDeps, 'purposes' | 'promised'>
+export type Custody = Omit<PayoutDeps, 'purposes' | 'committedMicro'>
 
 /**
  * Authorizations of the custody wallet, submitted to the chain by the settlement wallets. A chain whose custody key is not
@@ -84,39 +84,39 @@ export function openCustody(
 /** Paying what the till and its parts owe. */
 export const openPayouts = (
   custody: Custody,
-  parts: readonly Pick<SalePart, 'payoutPurposes' | 'promises'>[],
+  parts: readonly Pick<SalePart, 'payoutPurposes' | 'committedMicro'>[],
 ): PayoutDeps => ({
   ...custody,
   purposes: [...ownPurposes, ...parts.flatMap((part) => part.payoutPurposes ?? [])],
-  promised: async (network) => {
+  committedMicro: async (network) => {
     let micro = 0n
-    for (const part of parts) micro += (await part.promises?.(network)) ?? 0n
+    for (const part of parts) micro += (await part.committedMicro?.(network)) ?? 0n
     return micro
   },
 })
 
 /** Paid by the same wallets. What has no EIP-3009 cannot be: it accrues, and a person pays it by hand. */
-const furtherDollars = ({ assets, chains }: Infrastructure, places: readonly PayoutChain[]): PayoutChain[] =>
+const furtherDollars = ({ assets, chains }: Infrastructure, payoutChains: readonly PayoutChain[]): PayoutChain[] =>
   assets.flatMap(({ caip2, usdc }) => {
     const chain = chains.get(caip2)
-    const place = places.find((one) => one.chain.network.caip2 === chainOfAsset(caip2))
-    if (!chain || !place || place.chain === chain) return []
-    const { key: _key, ...unpaid } = { ...place, chain }
-    return [usdc.eip3009 === false ? unpaid : { ...place, chain }]
+    const payoutChain = payoutChains.find((one) => one.chain.network.caip2 === chainOfAsset(caip2))
+    if (!chain || !payoutChain || payoutChain.chain === chain) return []
+    const { key: _key, ...withoutKey } = { ...payoutChain, chain }
+    return [usdc.eip3009 === false ? withoutKey : { ...payoutChain, chain }]
   })
 
 /** What reconciliation asks and tells: who sent money out of custody, what a restore may have lost, what is missing. */
 export function payoutHooks(
   payouts: PayoutDeps,
   parts: readonly SalePart[],
-): Pick<ReconcileDeps, 'booksOutbound' | 'inboundAccounts' | 'onMissing' | 'gapUntil' | 'onCompared'> {
+): Pick<ReconcileDeps, 'explainsOutbound' | 'inboundAccounts' | 'onMissing' | 'gapUntil' | 'onCompared'> {
   const { database, chains } = payouts
   const ofPayouts = async (row: TransferRow) => {
     const chain = chains.find((one) => one.chain.network.caip2 === row.network)?.chain
     return chain !== undefined && (await explainPayout(payouts, chain, row)) === 'posted'
   }
   return {
-    booksOutbound: [ofPayouts, ...parts.flatMap(({ booksOutbound }) => booksOutbound ?? [])],
+    explainsOutbound: [ofPayouts, ...parts.flatMap(({ explainsOutbound }) => explainsOutbound ?? [])],
     inboundAccounts: parts.flatMap(({ inboundAccount }) => inboundAccount ?? []),
     onMissing: async ({ network, paymentKey: nonce, blockNumber }) => {
       if (nonce === undefined) return

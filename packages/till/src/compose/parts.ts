@@ -70,16 +70,16 @@ export type SalePart = {
   jobs?: readonly TillJob[]
   /** Brings the books of this part up to the chain, so that comparing them finds none of its transfers. */
   beforeReconcile?(): Promise<void>
-  /** Whether this part books a transfer out of custody, now or later: a payment into its own contract. */
-  booksOutbound?(transfer: TransferRow): Promise<boolean>
+  /** Whether this part has posted a transfer out of custody, or will: a payment into its own contract. */
+  explainsOutbound?(transfer: TransferRow): Promise<boolean>
   /** The other side of a transfer in that this part expects, as from a contract that pays us out. */
   inboundAccount?(transfer: TransferRow): Promise<Account | undefined>
   /** Compares further books of this part with the chain, after those of our addresses. */
   afterReconcile?(payTo: (network: string) => readonly Address[]): Promise<void>
   /** Shares it owes to others that are paid out by themselves once they reach the minimum. */
   payoutPurposes?: PayoutDeps['purposes']
-  /** What it may still promise out of the operator's money at a custody wallet: nobody withdraws it meanwhile. */
-  promises?(network: string): Promise<Micro>
+  /** The part of the operator's money in a custody wallet that this part has committed and that must not be withdrawn. */
+  committedMicro?(network: string): Promise<Micro>
   /** Named things that must work before this part can sell. */
   readiness?: readonly ReadinessCheck[]
 }

@@ -16,8 +16,8 @@ export const takesCredit = (route: Pick<PaidRoute, 'consumption'>): boolean => !
 
 /**
  * The entry of `accepts` behind those that move money: the request itself is signed, and its price is drawn from what the
- * wallet paid in before. Stock clients do not know the scheme and pass it over. Short, for the header is: no token is
- * moved and nobody is paid on chain, so the unit and a role take the place of addresses.
+ * wallet paid in before. Stock clients do not know the scheme and pass it over. Kept short, as the header has little
+ * room: no token moves and nobody is paid on chain, so the unit and a role take the place of addresses.
  */
 export function creditRequirements(terms: Terms): Record<string, unknown> {
   return {

@@ -83,11 +83,11 @@ export type Draw = Capture & { leftMicro: Micro }
 export type CaptureOutcome =
   /** `posting`: left to the caller, to be made in the same transaction. */
   | { status: 'captured'; draw?: Draw; posting?: LedgerTransaction }
-  /** A promise that could not be kept; `why` says what a hold would have said. */
+  /** The charge could not be taken; `why` returns what a hold would have returned. */
   | { status: 'not_captured'; why(): Promise<HoldOutcome> }
 
 export type HoldEnd =
   | { status: 'captured'; draw?: Draw }
   | { status: 'released' }
-  /** Nothing is there now; a commit that is still under way may yet show it. */
+  /** Not found; a commit in progress may still write it. */
   | { status: 'absent' }

@@ -58,7 +58,7 @@ export type Facilitator = {
   permit2Wallets?(network: string): readonly Address[]
   /** Whether it carries an EIP-2612 permit with them, at its own cost. */
   sponsorsApprovals?(network: string): boolean
-  /** Asks one that is not ours which these are; `permit2Wallets` then says so until it is asked again. */
+  /** Asks an external facilitator for these wallets; `permit2Wallets` returns them until the next time. */
   askPermit2Wallets?(signal: AbortSignal): Promise<void>
   /** What it charges for one settlement more, counted when asked; absent where nothing is charged. */
   settlementFee?(): Promise<Micro>

@@ -5,7 +5,7 @@ import type { Problem } from '../kernel/problem.ts'
 import type { LedgerTransaction } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 
-/** Who brought the buyer; kept with the payment for the sale hooks. */
+/** Referrer and affiliate of the buyer; stored with the payment for the sale hooks. */
 export type Attribution = { ref?: Address; aff?: Address }
 
 /** The bytes of an answer, before signing. A stream body is only for what is not stored. */
@@ -22,7 +22,7 @@ export type PreparedAnswer = {
   answer: AnswerContent & { body: Uint8Array | string }
   /** What `commit` will need; stored durably with the answer. */
   reservation?: Json
-  /** What is charged where the scheme can charge less than was quoted. Absent: the quote. */
+  /** The amount to charge, if the scheme can charge less than was quoted. Absent: the quote. */
   chargeMicro?: Micro
 }
 
@@ -119,9 +119,9 @@ export type PaidCall = {
   inputProblem?: Problem
   /** The price follows from the input, and this one has none: no price is named. */
   unpriced?: true
-  /** What the answer would be made from now, for a buyer who has not paid yet. */
+  /** Age and completeness of the data that an answer would use now, shown before payment. */
   dataState?(): Json
-  /** Ends in time by itself, if only with a Problem. */
+  /** Always settles within the time limit, with a Problem if need be. */
   prepare(payer: Address, paymentId: string): Promise<PreparedAnswer>
 }
 

@@ -6,7 +6,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { MovedMoney } from '../ledger/index.ts'
 import type { PaymentState } from '../transitions/payment-state.ts'
 
-/** A payment as its row tells it. */
+/** A payment as read from its row. */
 export type PaymentRecord = {
   id: string
   state: PaymentState
@@ -16,7 +16,7 @@ export type PaymentRecord = {
   scheme: string
   /** See Claim. */
   paymentKey: Hex
-  /** Of all that the payer signed; null for a transfer that nobody claimed. */
+  /** Digest of all that the payer signed; null for a transfer that nobody claimed. */
   signedDigest: Buffer | null
   payTo: Address
   payee: 'pay_to' | 'custody'
@@ -40,7 +40,7 @@ export type PaymentRecord = {
   transaction: Hex | null
   blockNumber: bigint | null
   blockHash: Hex | null
-  /** Of the transfer that paid it, within its transaction. */
+  /** Position of the transfer that paid it, within its transaction. */
   logPosition: number | null
   reason: string | null
   provisional: boolean

@@ -12,7 +12,7 @@ import type { Offers } from './offers.ts'
 import type { PaidCall, PaidRoute } from './paid-call.ts'
 import type { Terms } from './terms.ts'
 
-/** What a payment header says whatever its scheme, checked for shape only. Our own terms decide what it is worth. */
+/** The parts of a payment header that all schemes share, checked for shape only; nothing in it is trusted as terms. */
 export type PaymentEnvelope = {
   scheme: string
   network: string
@@ -23,13 +23,13 @@ export type PaymentEnvelope = {
   /** The scheme's own part. */
   payload: Record<string, unknown> | undefined
   identifier: string | undefined
-  /** Of the request-binding extension. */
+  /** Salt of the request-binding extension. */
   bindingSalt: Hex | undefined
-  /** Of the eip2612GasSponsoring extension, as it came. */
+  /** The eip2612GasSponsoring extension, as it was received. */
   sponsoring?: unknown
   /** Compact JWS offers the client echoed, for a price that has moved since. */
   offers: string[]
-  /** What we quoted for this request not long ago, proved by a challenge of ours. */
+  /** What we quoted for this request recently, proved by a challenge that we signed. */
   quotedMicro?: Micro
 }
 
@@ -51,7 +51,7 @@ export type SchemeDecode<Signed> =
   | { status: 'malformed'; detail: string }
   | Unsupported
 
-/** Well formed, and not taken: another scheme of the same name may. */
+/** Well formed, but not accepted: another scheme of the same name may accept it. */
 export type Unsupported = { status: 'unsupported'; reason: string; detail: string }
 
 /** `reason` is an x402 error code; `code` is ours. */
@@ -109,7 +109,7 @@ export type Scheme<Signed = unknown> = {
   requirements(terms: Terms): Record<string, unknown>
   /** Extensions that go with it in the 402. */
   extensions?(terms: Terms): Record<string, Json>
-  /** Strict: anyone else who reads this payment must not find another one in it. */
+  /** Strict: no other reader must find another payment in the same bytes. */
   decode(envelope: PaymentEnvelope): SchemeDecode<Signed>
   /** The terms of ours, current or of an offer that we signed, that the payment satisfies for this request. */
   match(payment: SchemePayment<Signed>, call: PaidCall, current: readonly Terms[], offers: Offers): MatchOutcome
@@ -144,7 +144,7 @@ export type SchemeEvidence = {
   byTransaction(chain: ChainPort, claim: ClaimedTransfer, transaction: Hex): Promise<SettlementEvidence>
   /** Searched from a block on. */
   byKey(chain: ChainPort, claim: ClaimedTransfer, fromBlock: bigint): Promise<SettlementEvidence>
-  /** What a key was used for, whatever was expected of it. */
+  /** What a key was used for, expected or not. */
   useOf(chain: ChainPort, key: ClaimKey, fromBlock: bigint): Promise<KeyUse>
   /** The key of the claim that a recorded transfer may pay. */
   keyOf(transfer: MovedMoney): Promise<Hex | undefined>

@@ -4,7 +4,7 @@ import type { DrawOutcome, DrawRequest } from './credit-draws.ts'
 
 const hintsMax = 10_000
 const freshMs = 10_000
-/** Enough that calls under way beside it do not matter. */
+/** Large enough that other calls in progress do not matter. */
 const enoughCalls = 50n
 
 type Seen = { leftMicro: Micro; atMs: number }

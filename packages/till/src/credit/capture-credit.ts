@@ -9,7 +9,10 @@ export type CaptureDeps = { clock: Clock; hints: BalanceHints }
 export const drawOf = ({ amountMicro }: DrawRequest, { outcome, network, leftMicro }: DrawOutcome): Draw | undefined =>
   outcome === 'held' && network !== null ? { network, amountMicro, leftMicro: leftMicro ?? 0n } : undefined
 
-/** What was set aside is taken and posted in one statement, charges after prepare in another; its postings are the caller's. */
+/**
+ * What was set aside is taken and posted in one statement, charges after prepare in another; the caller makes the
+ * postings.
+ */
 export async function captureCredit(deps: CaptureDeps, tx: Tx, held: readonly HeldCall[]): Promise<CaptureOutcome[]> {
   const nowMs = deps.clock.nowMs()
   const outcomes = new Array<CaptureOutcome>(held.length)

@@ -3,7 +3,7 @@ import { type Micro, smallerOf } from '@assay/protocol/money'
 import { accounts, balanceOf, heldOf, type LedgerLine, lockBalances, owedTo, payToPartOf } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 
-/** What a wallet has with us on one chain. */
+/** The credit of a wallet on one chain. */
 export type CreditBalance = {
   network: string
   /** Can be drawn on. */
@@ -67,7 +67,7 @@ export async function heldDifferences(sql: Sql): Promise<{ name: string; kept: M
 export async function creditLines(tx: Tx, network: string, wallet: Address, micro: Micro): Promise<LedgerLine[]> {
   const credit = accounts.credit(network, wallet)
   const debt = accounts.receivable(network, wallet, 'credit')
-  // A reorg that is just being written down may leave a debt that nobody sees yet.
+  // A reorg that is being posted in another transaction may leave a debt that is not visible yet.
   await lockBalances(tx, [credit])
   const owesMicro = await balanceOf(tx, debt)
   const setOffMicro = owesMicro > 0n ? smallerOf(owesMicro, micro) : 0n

@@ -13,14 +13,14 @@ import { type EntitledCall, holdMs, paysIntoClearing } from './entitled-calls.ts
 export type DrawRequest = {
   id: string
   account: Address
-  /** Where its credit may lie, best first. */
+  /** Networks where its credit may be, best first. */
   networks: readonly string[]
   amountMicro: Micro
   route: PaidRoute
   fingerprint: string
   key: string | undefined
   mandateId: string | undefined
-  /** Of the proof: claimed with the hold, so that a copy of the request draws nothing. */
+  /** Nonce of the proof: claimed with the hold, so that a copy of the request draws nothing. */
   nonce: { key: string; expiresAtMs: number }
   /** What the caller gets when it cannot be drawn. */
   notHeld(drawn: DrawOutcome): Promise<HoldOutcome>

@@ -2,7 +2,7 @@ import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
 
 export type CreditPolicy = {
-  /** Kept of each refund: the transfer is ours to pay. */
+  /** Kept from each refund, because the node pays for the transfer. */
   refundCostMicro: Micro
   /** Between the request to release a bond and the money, while it can still be slashed by a ruling. */
   bondReleaseSeconds: number

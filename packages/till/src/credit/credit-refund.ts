@@ -16,7 +16,7 @@ export type CreditRefund = {
   /** Sent to the wallet. */
   paidMicro: Micro
   payoutId: string
-  /** Above the operator's limit a person looks at it first. */
+  /** Above the operator's limit it waits for approval. */
   approved: boolean
 }
 

@@ -11,7 +11,7 @@ import { createMandateReader, type MandateTerms, matchesRoute } from './credit-m
 export type CreditDraw = {
   id: string
   account: Address
-  /** Where its credit may be, best first. */
+  /** Networks where its credit may be, best first. */
   networks: readonly string[]
   amountMicro: Micro
   /** What is sold: named by the ledger entry, and by the mandate. */
@@ -19,7 +19,7 @@ export type CreditDraw = {
   /** The caller's own name of the draw. It has a space, so no Idempotency-Key header is ever the same. */
   key: string
   mandateId?: string
-  /** Learn of it as of any other sale from credit. */
+  /** Called as for any other sale from credit. */
   hooks?: readonly SaleHook[]
 }
 
@@ -60,7 +60,10 @@ export async function drawCredit(
 
 type Drawn = Pick<CreditDraw, 'id' | 'account' | 'amountMicro'> & { routeId: string; network: string; atMs: number }
 
-/** The sale of a draw whose price is the operator's own. Nobody brought it: an affiliate of an earlier sale may still count. */
+/**
+ * The sale of a draw whose price is the operator's own. It has no referrer; an affiliate of an earlier sale may still
+ * count.
+ */
 export const drawnSale = ({ id, account, amountMicro, routeId, network, atMs }: Drawn): Sale => ({
   ...{ paymentId: id, routeId, network, payer: account, amountMicro, payee: 'pay_to', attribution: {} },
   ...{ reservation: null, provisional: false, transaction: '', settledAtMs: atMs, feeMicro: 0n, round: 0 },

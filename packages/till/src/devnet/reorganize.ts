@@ -12,7 +12,7 @@ import { createWaitingPool } from './waiting-pool.ts'
 export type ReorgOptions = {
   /**
    * What becomes of the transactions in the replaced blocks. Default: they are in the new blocks again, in order.
-   * Back in the mempool they are taken by the next block, no matter who causes it; hold mining first to keep them there.
+   * Transactions that return to the mempool go into the next block, whatever mines it; hold mining first to keep them there.
    */
   transactions?: 'reinclude' | 'return_to_mempool' | 'drop'
   /** Transactions that vanish, whatever happens to the others. */

@@ -23,9 +23,9 @@ export type Site = {
   carries?: {
     /** Taken by every route. */
     parameters?: readonly (CarriedField & { in: 'query' | 'header' })[]
-    /** Of every response. */
+    /** Headers of every response. */
     headers?: readonly CarriedField[]
-    /** Of the answers of some routes. */
+    /** Headers that only the answers of some routes have. */
     answerHeaders?: { fields: readonly CarriedField[]; on(route: RouteDeclaration): boolean }
     rateLimit?: true
   }

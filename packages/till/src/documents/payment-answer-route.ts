@@ -16,7 +16,10 @@ export type PaymentAnswerDeps = {
   routeOf(id: string): PaidRoute | undefined
 }
 
-/** A lost answer for anyone who proves to be the payer: the way that is left where nobody sees whether an answer arrived. */
+/**
+ * Returns a lost answer to its payer, who proves to be the payer by a signature. Some platforms do not tell the till
+ * whether an answer arrived, and there it is the only way to get it again.
+ */
 export function paymentAnswerRoute(deps: PaymentAnswerDeps, path: string): RouteDeclaration {
   return {
     id: 'payments.answer',

@@ -43,7 +43,7 @@ export async function afterSettlement(
   }
   if (result.status === 'used_otherwise') await recordLoss(deps, claim, 0n)
   const ended = await end(deps, attempted, decision)
-  // Recovery took it over meanwhile: what became of it is for the chain to tell, and no longer for this refusal.
+  // Recovery took it over meanwhile: the chain decides its outcome, and this refusal no longer does.
   if (!ended) return returnFinished(deps, purchase.call, claim)
   if (result.status === 'failed' || result.status === 'refused') await recordLoss(deps, claim, result.gasGwei)
   return answerOf(deps, purchase, claim, result, decision)
@@ -57,7 +57,7 @@ async function readOtherUse(deps: GateDeps, { scheme, chain, payment }: Purchase
 
 type Ended = Extract<ReturnType<typeof decideSettlement>, { do: 'end' }>
 
-/** A payment that is over is ended while the request waits; anything else may be written after it. */
+/** The end of a payment is written while the request waits; anything else may be written after the response. */
 async function end(
   deps: GateDeps,
   { claim, attempt }: Attempt,
@@ -125,7 +125,7 @@ async function recordLoss(deps: GateDeps, claim: Claim, gasGwei: bigint): Promis
   await postLostGas(deps, claim, gasGwei)
 }
 
-/** A settlement that failed on chain still burnt gas; the books show for whom. */
+/** A settlement that failed on chain still burnt gas, which is posted as an expense of its route. */
 async function postLostGas(deps: GateDeps, claim: Claim, gasGwei: bigint): Promise<void> {
   if (gasGwei === 0n) return
   await deps.database.transaction((tx) => post(tx, [gasPosting(claim, `gas:${claim.id}`, gasGwei)]))

@@ -5,7 +5,7 @@ import { resolveUnknown, type UnknownFacts } from '../transitions/resolve-unknow
 import type { SettlementResult } from '../transitions/settlement-result.ts'
 import { sinceClaim } from './settle-payment.ts'
 
-/** Reads what the verdict on an unknown payment needs, and no more. */
+/** Reads only the facts that the verdict on an unknown payment needs. */
 export async function chainVerdict(
   { evidence, reasons }: Pick<Scheme, 'evidence' | 'reasons'>,
   chain: ChainPort,

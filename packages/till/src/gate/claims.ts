@@ -34,9 +34,9 @@ export function createClaims(database: Database, owner: Owner, clock: Clock) {
   const known = createKnown()
   let lastAttempt = 0
   return {
-    /** A lease for a settlement: no two attempts of a process are alike. */
+    /** A lease for a settlement; each attempt of a process has another number. */
     lease: (settleMs: number) => ({ attempt: ++lastAttempt, leaseMs: settleMs + claimLeaseMs }),
-    /** False when this process already works on this payment or has claimed it: a flood of copies stops here. */
+    /** False when this process already works on this payment or has claimed it, so that copies cost no database call. */
     begin(claim: ClaimKey): boolean {
       const key = keyOf(claim)
       if (known.has(key)) return false
@@ -59,7 +59,7 @@ const keyOf = (claim: ClaimKey) => `${claim.network} ${claim.payer} ${claim.paym
 
 const knownMax = 16_384
 
-/** Payments this process has seen claimed, the oldest forgotten first. Only a shortcut: the database decides. */
+/** Payments this process has seen claimed, the oldest evicted first. Only a cache: the database decides. */
 function createKnown() {
   const keys = new Set<string>()
   return {

@@ -28,7 +28,7 @@ import { isUsedAndRecorded } from './used-and-recorded.ts'
 
 type CreditDeps = { database: Database; clock: Clock }
 
-/** What is written of a transfer that nobody claimed. */
+/** The row that is written for a transfer that nobody claimed. */
 export type UnclaimedTransfer = Pick<
   Claim,
   | 'id'
@@ -80,7 +80,7 @@ export async function creditPayment(
   }
 }
 
-/** Its transfer was posted as something else: the claim is over, and the money is where that posting put it. */
+/** Its transfer was posted as something else: the claim ends, and that posting stays. */
 export async function failPosted({ database, clock }: CreditDeps, claim: Pick<FinishedClaim, 'id'>): Promise<void> {
   await endPayment(database, { id: claim.id, move: moves.failPosted, reason: paidOtherwise }, clock.nowMs())
 }
@@ -211,7 +211,7 @@ async function usedLongAgo(
   return refuse402(deps, call, { code: 'payment_failed', reason, detail, payer, network })
 }
 
-/** Inserts a claim that was never asked for, already credited. Undefined when somebody else explained the transfer first. */
+/** Inserts a claim without a request, already credited. Undefined when another process explained the transfer first. */
 export async function insertCredited(
   deps: CreditDeps,
   claim: UnclaimedTransfer,

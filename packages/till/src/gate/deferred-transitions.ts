@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
-import { mayComeRight } from '../store/errors.ts'
+import { isTransient } from '../store/errors.ts'
 import { moves } from '../transitions/state-changes.ts'
 import { claimLeaseMs } from './claims.ts'
 import type { Owner } from './owner.ts'
@@ -13,11 +13,11 @@ export type DeferredDeps = { database: Database; owner: Owner; clock: Clock; log
 
 const firstPauseMs = 250
 const pauseMsMax = 4_000
-/** Beyond this recovery may hold the payment by its lease, and it is no longer ours to end. */
+/** After this time recovery may have taken over the payment by its lease, and this process must not end it. */
 const givenUpAfterMs = claimLeaseMs * 0.75
 /**
- * A database that is gone for long must not find a crowd of these when it comes back; the lease covers the others. What
- * may have moved money does not queue behind claims that may not even exist.
+ * Limits how many are written at once when a database returns after a long failure; the lease covers the others. What may
+ * have moved money does not queue behind claims that may not even exist.
  */
 const pendingMax = { released: 512, unknown: 4_096 }
 /** A claim whose connection broke may be written after we looked for it. */
@@ -47,14 +47,14 @@ async function retryLater(
       return
     } catch (error) {
       const isOver = signal.aborted || clock.monotonicMs() - startedMs >= givenUpAfterMs
-      if (isOver || !mayComeRight(error)) return leftToLease(log, paymentId, error)
+      if (isOver || !isTransient(error)) return leftToLease(log, paymentId, error)
     }
 }
 
 /**
- * Ends of payments that must be written though the request is over, or is about to fail: without them anyone who named the
- * purchase would wait until the lease of the claim runs out. Tried once while the caller waits, and then behind it until the
- * database is back. Nothing here ever throws.
+ * Transitions that must be written though the request is over, or about to fail: without them a retry of the same
+ * purchase would wait until the lease of the claim runs out. Tried once while the caller waits, and then in the background
+ * until the database is back. Nothing here ever throws.
  */
 export function createDeferredTransitions({ database, owner, clock, log }: DeferredDeps) {
   const stopping = new AbortController()
@@ -70,7 +70,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
     try {
       return await write()
     } catch (error) {
-      if (!mayComeRight(error) || pending[to] >= pendingMax[to]) leftToLease(log, ending.id, error)
+      if (!isTransient(error) || pending[to] >= pendingMax[to]) leftToLease(log, ending.id, error)
       else {
         pending[to] += 1
         void retryLater({ clock, log, signal: stopping.signal }, ending.id, write).finally(() => {

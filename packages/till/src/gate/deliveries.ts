@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts'
 import { createBatcher } from '../store/group-commit.ts'
 import { markClientGone, markDelivered } from './store-advance.ts'
 
-/** Which answers reached their buyer to the last byte. Written behind the answer, so nobody waits for it. */
+/** Which answers reached their buyer to the last byte. Written after the response, so no request waits for it. */
 export function createDeliveries(database: Database, clock: Clock, log: Log) {
   const pendingGone = new Map<string, Promise<void>>()
   const batcher = createBatcher<string, void>({
@@ -16,7 +16,7 @@ export function createDeliveries(database: Database, clock: Clock, log: Log) {
     },
   })
   return {
-    /** Resolves when it is written down, or given up: what was delivered stays delivered. */
+    /** Resolves when it is recorded or given up: losing the record does not undo the delivery. */
     delivered(paymentId: string): Promise<void> {
       return batcher
         .submit(paymentId)
@@ -28,7 +28,7 @@ export function createDeliveries(database: Database, clock: Clock, log: Log) {
         .finally(() => pendingGone.delete(paymentId))
       pendingGone.set(paymentId, write)
     },
-    /** A retry on the heels of a broken connection must see that it broke. */
+    /** A retry right after a broken connection must see that the answer was not delivered. */
     async flushGone(): Promise<void> {
       if (pendingGone.size > 0) await Promise.all(pendingGone.values())
     },
@@ -38,7 +38,7 @@ export function createDeliveries(database: Database, clock: Clock, log: Log) {
 
 const attemptsMax = 5
 
-/** A moment without the database must not turn a retry into a second purchase. */
+/** A short failure of the database must not turn a retry into a second purchase. */
 async function tryAgain(work: () => Promise<void>, clock: Clock): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -12,7 +12,7 @@ import { readAnswer } from './store-advance.ts'
 /** Marks a released payment that the same request may claim again. */
 export type Reclaimable = { kind: 'reclaimable' }
 
-/** What a request gets whose payment or identifier is already known to us. */
+/** The answer to a request whose payment or identifier is already known. */
 export async function answerDuplicate(
   deps: GateDeps,
   presented: Presented,
@@ -67,7 +67,7 @@ export async function answerDuplicate(
 
 const answerUrl = (deps: GateDeps, { id }: PaymentRecord) => (deps.answerUrl ? { answer_url: deps.answerUrl(id) } : {})
 
-/** Whether the key of a payment that is over moved money to an address of ours: 402 would ask for it a second time. */
+/** Whether the key of an ended payment moved money to one of our addresses: 402 would then ask for it a second time. */
 export async function reachedUs(
   deps: Pick<GateDeps, 'database' | 'isOurs'>,
   { network, payer, paymentKey, reason }: PaymentRecord,
@@ -141,7 +141,7 @@ export function withStatusLink(
   return { ...answer, headers: { ...answer.headers, link: `<${deps.statusUrl(paymentId)}>; rel="status"` } }
 }
 
-/** What a call gets that was paid for from credit before, whatever it would cost now. */
+/** The answer to a call that was paid for from credit before, whatever its price is now. */
 export async function answerEarlier(
   call: PaidCall,
   ports: readonly EntitlementPort[],

@@ -92,14 +92,14 @@ async function keepAll(tx: Tx, sold: readonly ReadyCall[]): Promise<void> {
   }
 }
 
-/** A stream is not kept. */
+/** Streams are not stored. */
 function wholeAnswer(made: AnswerContent | undefined): PreparedAnswer['answer'] | undefined {
   if (!made) return undefined
   const { body } = made
   return typeof body === 'string' || body instanceof Uint8Array ? { ...made, body } : undefined
 }
 
-/** Each port takes its own, in one go. */
+/** Each port captures its own holds, all at once. */
 async function captureAll(tx: Tx, items: readonly ReadyCall[]): Promise<CaptureOutcome[]> {
   const outcomes = new Array<CaptureOutcome>(items.length)
   for (const port of new Set(items.map((item) => item.port))) {
@@ -120,7 +120,7 @@ async function commitEffect(tx: Tx, item: ReadyCall, sale: Sale, isPaid: boolean
   return answer
 }
 
-/** Where no money moves, a sale is worth nothing; only its effect is committed. */
+/** Where no money moves, nothing is posted; only the effect is committed. */
 function saleOf(deps: GateDeps, { call, hold, callId, prepared }: ReadyCall, draw: Draw | undefined): Sale {
   return {
     paymentId: callId,
@@ -144,8 +144,8 @@ const checksMax = 5
 const firstPauseMs = 200
 
 /**
- * A commit whose end nobody saw may have taken the price, and a call without a name cannot be asked for again: then the
- * answer that was paid for is given.
+ * An in-doubt commit may have taken the price, and a call without an Idempotency-Key cannot be repeated: if it was paid
+ * for, its answer is returned.
  */
 async function afterLostCommit(deps: GateDeps, item: ReadyCall, error: unknown): Promise<SaleOutcome> {
   if (!(error instanceof CommitUnknown)) throw error

@@ -42,7 +42,7 @@ export type FinishOutcome =
   | { status: 'credited' }
   /** Its transfer had been posted as something else, such as the payer's credit. */
   | { status: 'posted_otherwise' }
-  /** Somebody else finished it first. */
+  /** Another process finished it first. */
   | { status: 'already' }
 
 export type FinishDeps = {
@@ -64,12 +64,12 @@ export class TransferAlreadyPosted extends Error {
   override readonly name = 'TransferAlreadyPosted'
 }
 
-/** A commit says so when what was sold can no longer be given; anything else is tried again by recovery. */
+/** Thrown by a commit when what was sold can no longer be given; after any other error recovery tries again. */
 export class SaleImpossible extends Error {
   override readonly name = 'SaleImpossible'
 }
 
-/** Sales that share a transaction: enough for one commit to disk to carry many, few enough to be over soon. */
+/** The most sales in one transaction: enough to share one commit to disk, few enough to end soon. */
 const batch = { maxItems: 128, maxConcurrent: 2 }
 
 /**

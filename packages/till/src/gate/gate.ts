@@ -1,5 +1,5 @@
 import type { Gate, PaidCall } from '../contract/paid-call.ts'
-import { mayComeRight } from '../store/errors.ts'
+import { isTransient } from '../store/errors.ts'
 import { createEntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { passCredential } from './pass-credential.ts'
@@ -8,7 +8,7 @@ import { passPayment } from './pass-payment.ts'
 import { readPaymentHeaders } from './payment-headers.ts'
 import { refuse } from './refuse.ts'
 
-/** The one way to a paid answer: nothing, an entitlement, or a payment. */
+/** The only entry to a paid route: decides between a call without payment, an entitlement and a payment. */
 export function createGate(gate: GateDeps): Gate {
   const deps = { ...gate, entitledSales: createEntitledSales(gate) }
   const entitlementsOf = (call: PaidCall) => deps.entitlements.filter((port) => port.claims(call.headers))
@@ -37,7 +37,7 @@ export function createGate(gate: GateDeps): Gate {
         return await passPayment(deps, call, payment.header)
       } catch (error) {
         // Before the intent is written no money can have moved; after it, errors have been dealt with where they arose.
-        if (!mayComeRight(error)) throw error
+        if (!isTransient(error)) throw error
         deps.log.error({ route: call.route.id, error: String(error) }, 'a payment could not be recorded')
         return refuse('settlement_unavailable', { detail: 'The payment could not be recorded.', retryAfterSeconds: 3 })
       }

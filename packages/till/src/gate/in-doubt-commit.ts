@@ -5,7 +5,7 @@ import { nameCall } from '../credit/entitled-calls.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { GateDeps } from './gate-deps.ts'
 
-/** A call whose price may have been taken: the database was out of reach when it was, or was not, committed. */
+/** A call whose price may have been taken: the connection to the database broke during the commit. */
 export type InDoubt = { call: PaidCall; hold: Hold; answer: AnswerContent }
 
 const checksMax = 14

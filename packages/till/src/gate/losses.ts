@@ -5,11 +5,11 @@ import type { Database } from '../store/database.ts'
 
 export type LossLimits = {
   failuresPerPayerPerDay: number
-  /** In the coin of the network: a gwei of one chain is worth a thousand of another. */
+  /** In the coin of each network, as a gwei is worth a thousand times more on one chain than on another. */
   gasGweiPerRoutePerDay(network: string): bigint
 }
 
-/** Of a network that is not open nothing is sold, so nothing may be lost there. */
+/** Nothing is sold on a network that is not open, so nothing may be lost there. */
 export function lossLimitsOf(networks: Iterable<Pick<Network, 'caip2' | 'lostGasGweiPerDay'>>): LossLimits {
   const gasGwei = new Map([...networks].map(({ caip2, lostGasGweiPerDay }) => [caip2, lostGasGweiPerDay]))
   return { failuresPerPayerPerDay: 50, gasGweiPerRoutePerDay: (network) => gasGwei.get(network) ?? 0n }
@@ -37,7 +37,7 @@ export function createLosses(database: Database, clock: Clock, limits: LossLimit
     return new Set(over.map((row) => `${row.scope} ${row.key}`))
   }
 
-  /** All who find the last read too old wait for one and the same next. */
+  /** Callers that find the last read too old share the next one. */
   let reading: Promise<void> | undefined
   function refresh(): Promise<void> {
     if (reading) return reading

@@ -9,10 +9,13 @@ import { StoreUnavailable } from '../store/errors.ts'
  */
 export type Owner = {
   readonly id: bigint
-  /** Of the present session: aborted when it broke, for others may now take this process for dead. The next one has its own. */
+  /**
+   * Aborted when the current session is lost: other processes may then consider this one dead. The next session has
+   * another signal.
+   */
   readonly lost: AbortSignal
   isAlive(owner: bigint): Promise<boolean>
-  /** Before work is begun; at once while others are known to see that this process lives. */
+  /** Called before work begins; undefined while other processes can see that this one is alive. */
   stayAlive(): Promise<void> | undefined
   release(): Promise<void>
 }
@@ -33,7 +36,8 @@ const regainMsMax = 1_000
 
 /**
  * A session ends with its server, and a standby that takes over knows nothing of its locks. The process begins nothing
- * until the lock is held again. What others took over meanwhile is theirs: every write of ours names owner, state and attempt.
+ * until the lock is held again. Payments that others took over meanwhile are safe: every write names owner, state and
+ * attempt.
  */
 async function registerLocked(
   database: Database,
@@ -50,7 +54,7 @@ async function registerLocked(
         `insert into payment_owner (owner, started_at) values ($1, $2) on conflict (owner) do update set dead_at = null`,
         [id, new Date(clock.nowMs())],
       )
-      // Lost again meanwhile: nobody would hear of it below.
+      // Lost again meanwhile, before the listener below exists.
       held.lost.throwIfAborted()
     } catch (error) {
       await held.release()
@@ -93,35 +97,35 @@ async function livesInDatabase(sql: Sql, owner: bigint): Promise<boolean> {
  * Longer than the longest request: work that was under way at the last heartbeat has ended before the lease expires.
  */
 const aliveMs = 180_000
-const sayEveryMs = 30_000
+const heartbeatEveryMs = 30_000
 
 /**
  * Behind a transaction pooler a process keeps no session and cannot hold an advisory lock. It renews a lease
  * instead, as part of its requests, because nothing may run between them. A process that was frozen past its lease registers
- * again; the payments it held belong to others by then.
+ * again; other processes have taken over the payments it held.
  */
 async function registerLeased(database: Database, clock: Clock, id: bigint): Promise<Owner> {
-  let saidAtMs = Number.NEGATIVE_INFINITY
-  let saying: Promise<void> | undefined
-  const say = async () => {
+  let lastHeartbeatMs = Number.NEGATIVE_INFINITY
+  let sending: Promise<void> | undefined
+  const sendHeartbeat = async () => {
     const beganMs = clock.monotonicMs()
     await database.query(
       `insert into payment_owner (owner, started_at, alive_until) values ($1, $2, lease_now() + $3::integer * interval '1 millisecond')
        on conflict (owner) do update set alive_until = excluded.alive_until, dead_at = null`,
       [id, new Date(clock.nowMs()), aliveMs],
     )
-    saidAtMs = beganMs
+    lastHeartbeatMs = beganMs
   }
   const owner: Owner = {
     id,
     lost: new AbortController().signal,
     isAlive: (other) => livesInDatabase(database, other),
     stayAlive: () => {
-      if (clock.monotonicMs() - saidAtMs < sayEveryMs) return undefined
-      saying ??= say().finally(() => {
-        saying = undefined
+      if (clock.monotonicMs() - lastHeartbeatMs < heartbeatEveryMs) return undefined
+      sending ??= sendHeartbeat().finally(() => {
+        sending = undefined
       })
-      return saying
+      return sending
     },
     release: async () => {
       await database.query(`update payment_owner set dead_at = $2, alive_until = null where owner = $1`, [

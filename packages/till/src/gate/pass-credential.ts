@@ -6,7 +6,7 @@ import type { GateDeps } from './gate-deps.ts'
 import { passEnvelope } from './pass-payment.ts'
 import { refuse } from './refuse.ts'
 
-/** A request with a credential of the Payment authentication scheme: the same payment in other words. */
+/** A request with a credential of the Payment authentication scheme, which carries the same payment in another format. */
 export async function passCredential(deps: GateDeps, call: PaidCall, header: string): Promise<GateOutcome> {
   if (!deps.challengeSecrets)
     return refuse('payment_malformed', { detail: 'Payment credentials are not taken here; send PAYMENT-SIGNATURE.' })
@@ -20,7 +20,7 @@ export async function passCredential(deps: GateDeps, call: PaidCall, header: str
   return inMpp(await passEnvelope(deps, call, envelope, verdict === 'ok' ? undefined : verdict))
 }
 
-/** A receipt accompanies success only; what x402 says of a failure has no place in this dialect. */
+/** In this format a receipt accompanies success only; the failure details of x402 have no field in it. */
 function inMpp(outcome: GateOutcome): GateOutcome {
   if (outcome.kind === 'challenge') return outcome
   const { paymentResponse, ...rest } = outcome

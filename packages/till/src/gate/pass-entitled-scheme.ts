@@ -8,7 +8,7 @@ import type { SellingDeps } from './gate-deps.ts'
 import { type HeldSale, passEntitled, serveHeld } from './pass-entitled.ts'
 import { refuse, refuse402 } from './refuse.ts'
 
-/** A payment that moves nothing by itself: its scheme says what the payer is entitled to. */
+/** A payment that moves no money itself: its scheme decides what the payer is entitled to. */
 export async function passEntitledScheme(
   deps: SellingDeps,
   scheme: EntitledScheme,

@@ -15,7 +15,7 @@ export async function passEntitled(
   call: PaidCall,
   ports: readonly EntitlementPort[],
 ): Promise<GateOutcome> {
-  // What was right when it was paid for, a quote for instance, may have run out since.
+  // The input was valid when it was paid for and may be invalid now, for example because a quote has expired.
   if (call.inputProblem)
     return (named(call) && (await answerEarlier(call, ports))) || { kind: 'refused', problem: call.inputProblem }
   const notes: Extract<HoldOutcome, { status: 'not_covered' }>[] = []

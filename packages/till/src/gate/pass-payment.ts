@@ -57,7 +57,7 @@ export async function passEnvelope(
 /** A payment names chain and asset; from here on one in a further dollar names the network of that dollar. */
 function resolveNetwork({ chains }: Pick<GateDeps, 'chains'>, envelope: PaymentEnvelope): PaymentEnvelope {
   const { network, asset } = envelope
-  // Nobody names our own keys: `chains` would find them.
+  // Our keys for further dollars are internal and not accepted from callers, though `chains` would find them.
   if (network.includes('/')) return { ...envelope, network: '' }
   const further = asset && erc20Asset(network, asset)
   return further && chains.has(further) ? { ...envelope, network: further } : envelope
@@ -141,13 +141,15 @@ async function answerIfClaimed(deps: GateDeps, presented: Presented, refusal: Ga
   return answerSigner(deps, presented, earlier, refusal)
 }
 
-/** Input that was right when it was paid for, a quote for instance, may have run out since: it gets what it bought. */
+/**
+ * Input that was valid when it was paid for may be invalid now, as when a quote has expired: it still gets its answer.
+ */
 async function answerIfSold(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
   const earlier = await findConflict(deps.database, { ...keyOf(presented), identifierHash: null })
   return !earlier || isUnsold(earlier.state) ? refusal : answerSigner(deps, presented, earlier, refusal)
 }
 
-/** Anyone who did not sign it has nothing to learn about it. */
+/** Only the signer may learn what became of it. */
 async function answerSigner(
   deps: GateDeps,
   presented: Presented,

@@ -1,11 +1,11 @@
 import { isPaymentCredential } from '../schemes/mpp/credential.ts'
 
-/** The one payment of a request, in the dialect it was sent in. */
+/** The payment of a request, and in which of the two formats it was sent. */
 export type SentPayment = { dialect: 'x402' | 'mpp'; header: string }
 
 export type PaymentHeaders = SentPayment | 'none' | 'version_1' | { detail: string }
 
-/** Two payments in one request, in whatever dialects, leave open which of them was meant. */
+/** Two payments in one request are refused, because it is unknown which was meant. */
 export function readPaymentHeaders(headers: ReadonlyMap<string, string>): PaymentHeaders {
   const authorization = headers.get('authorization')
   const sent = [

@@ -4,7 +4,7 @@ import { transfersOfKey } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
 import { findPayment } from './store-advance.ts'
 
-/** What anyone who knows the id may see: the status of a payment, never what it bought. */
+/** The status of a payment, never what it bought: the id alone is enough to read it. */
 export type PaymentStatus = {
   id: string
   state: PaymentRecord['state']

@@ -8,14 +8,14 @@ export type Presented = {
   scheme: Scheme
   payment: SchemePayment
   fingerprint: Buffer
-  /** Null where the buyer gave the purchase no name. */
+  /** Null if the buyer sent no payment identifier. */
   identifierHash: Buffer | null
 }
 
 /** One payment for one call, checked against our own terms and worth a claim. */
 export type Purchase = Presented & VerifiedPayment & { chain: ChainPort }
 
-/** What an earlier claim of the same payment, or of the same name, is found by. */
+/** The keys by which an earlier claim of the same payment or identifier is found. */
 export const keyOf = ({ payment: { network, payer, paymentKey }, identifierHash }: Presented) => ({
   network,
   payer,

@@ -65,7 +65,7 @@ async function sharesOf(tx: Tx, payment: ReversedSale): Promise<Share[]> {
   return [...shares.values()].filter(({ micro }) => micro > 0n)
 }
 
-/** What paid a debt of credit comes from what is free by now, before there is a debt again. */
+/** What had paid a debt of credit is taken from the free balance first; only the rest becomes a debt again. */
 function creditBehind(network: string, account: Account): Account {
   const [, owing] = /^receivable:credit:(0x[0-9a-f]{40})@/.exec(account.name) ?? []
   return owing === undefined ? account : accounts.credit(network, owing as Address)

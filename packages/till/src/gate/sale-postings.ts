@@ -110,7 +110,9 @@ export function holdPostings(input: PostedCosts, transfer: TransferTurn): Ledger
   ]
 }
 
-/** The effect of a custody route sends every micro on; what it forgot would be nobody's, so nothing is committed. */
+/**
+ * The effect of a custody route sends every micro on; a remainder would belong to nobody, so then nothing is committed.
+ */
 export async function expectClearingEmpty(
   tx: Tx,
   { network, routeId }: Pick<FinishedClaim, 'network' | 'routeId'>,

@@ -3,7 +3,7 @@ import { Problem } from '../kernel/problem.ts'
 import { ScreeningUnavailable } from '../screening/index.ts'
 import type { GateDeps } from './gate-deps.ts'
 
-/** Why nothing is sold to this account, or undefined. A list that cannot be read is a reason for everybody. */
+/** Why nothing is sold to this account, or undefined. While a list cannot be read, nothing is sold to anybody. */
 export async function screenPayer(
   { screening, metrics }: Pick<GateDeps, 'screening' | 'metrics'>,
   payer: Address,

@@ -36,7 +36,10 @@ export async function sellAnswer(deps: GateDeps, purchase: Purchase): Promise<Ga
   return workOnClaim(deps, claimed.purchase, claimed.claim)
 }
 
-/** A copy of what this process has in hand, answered without asking the chain; undefined when the chain must be asked. */
+/**
+ * Answers a copy of a payment that this process is working on without a read of the chain; undefined when one is
+ * needed.
+ */
 async function answerKnown(deps: GateDeps, purchase: Purchase, beingClaimed = false): Promise<GateOutcome | undefined> {
   const earlier = await findConflict(deps.database, keyOf(purchase))
   if (!earlier) return beingClaimed ? refuse('payment_in_flight', { retryAfterSeconds: 1 }) : undefined

@@ -56,7 +56,7 @@ export async function settlePayment(deps: SettleDeps, settlement: Settlement): P
 }
 
 const pollMs = 250
-/** So long without the reported transaction, and the key is asked whether another one carried it. */
+/** After this long without the reported transaction, the payment key is read, as another one may have used it. */
 const keyReadEveryMs = 2_000
 /** Older uses of a key already have a row: reconciliation records every transfer. */
 const keySearchBlocks = 5_000n

@@ -94,7 +94,7 @@ export type Ending = {
   move: StateChange
   reason: string
   transaction?: Hex
-  /** Who makes it, where the move asks for that. */
+  /** The process and attempt, for moves whose guard needs them. */
   worker?: Worker
 }
 
@@ -157,7 +157,7 @@ export async function findPayment(sql: Sql, id: string): Promise<PaymentRecord |
   return rows[0] ? toPaymentRecord(rows[0]) : undefined
 }
 
-/** Whatever conflicts with a claim: the same payment first, then the same identifier. */
+/** The row that conflicts with a claim: the same payment first, then the same identifier. */
 export async function findConflict(
   sql: Sql,
   claim: { network: string; payer: Address; paymentKey: Hex; identifierHash: Buffer | null },

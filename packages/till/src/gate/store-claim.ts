@@ -46,7 +46,7 @@ export type Claim = {
   headBlock: bigint
   /** Balance of the payer as just read: claims in flight may not exceed it. */
   balanceMicro: Micro
-  /** Set once an undelivered earlier payment was looked at and found to be its own purchase. */
+  /** Set once an undelivered earlier payment was checked and found to be another purchase. */
   ignoreUndelivered: boolean
 }
 

@@ -118,7 +118,7 @@ async function endWithMoney(
 export type CompletedAnswer = {
   id: string
   paymentResponse: string
-  /** What the effect made of it, if anything. */
+  /** The answer that the effect made, if it replaced the prepared one. */
   answer: AnswerContent | undefined
 }
 

@@ -38,7 +38,7 @@ export async function workOnClaim(deps: GateDeps, purchase: Purchase, claimed: C
     ...deps.claims.lease(deps.limits.settleMs),
   }
   const intended = await deps.claims.intend(intent).catch(async (error: unknown) => {
-    // Nothing was sent. Left as it is, anyone who named this purchase would wait for the lease of the claim to run out.
+    // Nothing was sent. Without the release, a retry of this purchase would wait for the lease of the claim to run out.
     await deps.deferred.release(claim.id, 'interrupted', intent.attempt)
     throw error
   })

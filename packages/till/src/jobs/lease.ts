@@ -23,7 +23,7 @@ export type LeasePorts = {
   database: Database
   clock: Clock
   log: Log
-  /** Of this process: its leases are free as soon as it is dead. Without it they only run out. */
+  /** Id of this process as an owner: its leases are free as soon as it is dead. Without it they only expire. */
   owner?: bigint
 }
 

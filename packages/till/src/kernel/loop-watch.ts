@@ -25,7 +25,7 @@ export type LoopWatch = {
 const stallMs = 50
 const tickMs = 20
 const logEveryMs = 600_000
-/** Of a stall, so much must have been collection, or somebody else's turn on the core, to be called by that name. */
+/** A stall is attributed to garbage collection, or to another process on the core, from this share of its time. */
 const mainShare = 0.6
 
 type Stall = {

@@ -3,7 +3,10 @@ import type { Database, Sql } from '../store/database.ts'
 /** Accounts of one call: all of them are compared in turn, however many there are. */
 const accountsMax = 300
 
-/** A round is under way, something was posted, or it is long ago: a row may have been altered past the books. */
+/**
+ * Due when a round is in progress, something was posted, or the last round is long ago: a row may have been altered
+ * directly.
+ */
 export const balancesDueSql = `exists (select from ledger_unsealed) or exists (select from balance_check
   where after_account > 0 or round_ended_at is null or round_ended_at < clock_timestamp() - interval '10 minutes')`
 

@@ -2,8 +2,8 @@ import type { Tx } from '../store/database.ts'
 import type { Account } from './accounts.ts'
 
 /**
- * For anyone who reads a balance and then decides by it: until the transaction ends no other such reader sees these
- * accounts. Plain postings do not wait for it; the database still keeps what is owed from falling below zero.
+ * Serializes transactions that read a balance and then decide by it: until this one ends, others that lock the same
+ * accounts wait. Plain postings do not wait; the database still keeps what is owed from falling below zero.
  */
 export async function lockAccounts(tx: Tx, locked: readonly Pick<Account, 'name'>[]): Promise<void> {
   const names = [...new Set(locked.map(({ name }) => name))].sort()
@@ -17,8 +17,8 @@ export async function lockAccounts(tx: Tx, locked: readonly Pick<Account, 'name'
 }
 
 /**
- * Until the transaction ends nothing is posted to these accounts and nothing is held on them: for anyone who takes what is
- * there and writes down the rest as a debt. Only guarded accounts keep a balance that can be locked.
+ * Until the transaction ends nothing is posted to these accounts and nothing is held on them: for callers that take the
+ * whole balance and record the rest as a debt. Only guarded accounts keep a balance that can be locked.
  */
 export async function lockBalances(tx: Tx, locked: readonly Pick<Account, 'name'>[]): Promise<void> {
   if (locked.length === 0) return

@@ -64,7 +64,7 @@ export async function trialBalance(sql: Sql, at?: Date): Promise<TrialBalance> {
   return { rows: list, sumByUnit }
 }
 
-/** Of a time whose postings are in files the database knows only what they come to together. */
+/** Of postings that were archived to files, the database keeps only the sums: it cannot answer for a time among them. */
 export async function refuseArchived(sql: Sql, at: Date): Promise<void> {
   const { rows } = await sql.query<{ until: string }>(
     `select until_day::text as until from archived_partition

@@ -251,8 +251,9 @@ function firstDifference(seal: Seal, transactions: readonly SealedTransaction[])
 }
 
 /**
- * Everything is in one seal or waits for one; what is in neither came past the rules. As sets, which are sorted once: how many
- * transactions the seals name is unknown to the planner, and a join would compare each with each.
+ * Every transaction is in one seal or waits for one; any other was written without the ledger's functions. As sets,
+ * which are sorted once: how many transactions the seals name is unknown to the planner, and a join would compare each
+ * with each.
  */
 async function neverSealed(sql: Sql, seq: bigint): Promise<SealBreak | undefined> {
   const { rows } = await sql.query<{ id: bigint; reference: string }>(

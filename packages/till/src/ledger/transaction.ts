@@ -9,7 +9,7 @@ export type LedgerLine = {
 }
 
 export type LedgerTransaction = {
-  /** Names what happened, for ever: posting it again changes nothing. */
+  /** Unique name of what happened: posting it again changes nothing. */
   reference: string
   kind: string
   paymentId?: string

@@ -26,8 +26,8 @@ export type MovedMoney = {
 export type TransferPosting = { as: string; for: string }
 
 /**
- * Takes transfers for posting, in the transaction that posts them. Undefined for each that was posted before: anyone who
- * asks must not post its money again.
+ * Takes transfers for posting, in the transaction that posts them. Undefined for each that was posted before:
+ * the caller must not post its money again.
  */
 export async function takeTransfers(
   tx: Tx,

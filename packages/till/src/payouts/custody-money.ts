@@ -28,18 +28,18 @@ export type CustodyFacts = {
   /** Decided and not signed. */
   queuedOthersMicro: Micro
   queuedOwnMicro: Micro
-  /** What shops may still promise out of the operator's money. */
-  promisedMicro: Micro
+  /** What shops have committed out of the operator's money. */
+  committedMicro: Micro
 }
 
-/** What is neither on its way out nor unexplained: chain and books must both have it. */
+/** Money that is neither being sent nor unexplained: both chain and books must show it. */
 export const certainMicro = (facts: CustodyFacts): Micro =>
   smallerOf(facts.balanceMicro - facts.signedMicro, facts.postedMicro - facts.unpaidMicro)
 
 /** The operator's money that nobody has any claim to; negative when debts are not covered. */
 export function spareMicro(facts: CustodyFacts): Micro {
   const claimed = facts.othersMicro + facts.queuedOthersMicro + facts.debtsMicro + facts.queuedOwnMicro
-  return certainMicro(facts) - claimed - facts.promisedMicro
+  return certainMicro(facts) - claimed - facts.committedMicro
 }
 
 /** Until the transaction ends nobody else decides about the operator's money at this custody wallet. */
@@ -87,8 +87,10 @@ export async function booksHaveBegun(sql: Sql, { network, custody }: FinalBalanc
   return rowCount > 0
 }
 
-/** What shops promise is read by the caller, before this: money that moves in between is then counted twice, never not at all. */
-export async function readCustodyFacts(sql: Sql, balance: FinalBalance, promisedMicro: Micro): Promise<CustodyFacts> {
+/**
+ * The caller reads what shops have committed before this: money that moves in between is counted twice, never left out.
+ */
+export async function readCustodyFacts(sql: Sql, balance: FinalBalance, committedMicro: Micro): Promise<CustodyFacts> {
   const own = await operatorPurposes(sql)
   const { rows } = await sql.query<Row>({
     name: 'payouts_custody_facts',
@@ -106,6 +108,6 @@ export async function readCustodyFacts(sql: Sql, balance: FinalBalance, promised
     debtsMicro: row.debts + row.atPayTo,
     queuedOthersMicro: row.queuedOthers,
     queuedOwnMicro: row.queuedOwn,
-    promisedMicro,
+    committedMicro,
   }
 }

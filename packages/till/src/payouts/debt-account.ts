@@ -14,7 +14,7 @@ export async function debtAccount(sql: Sql, network: string, payee: Address, pur
   return accounts.receivable(network, payee, rows[0]?.debt ?? purpose)
 }
 
-/** To whom money belongs that was to be paid and was not. */
+/** The account that owns money whose payout did not happen. */
 export function owedAccount(network: string, payee: Address, purpose: string): Account {
   return purpose === withdrawalPurpose ? accounts.operator(network, 'usdc') : accounts.payable(network, payee, purpose)
 }

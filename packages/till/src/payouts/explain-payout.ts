@@ -94,7 +94,7 @@ async function findIdentity(
     .find(isIt)
 }
 
-/** No row is left of it: what is owed to the payee pays for it, and the rest is the payee's debt. */
+/** The restore lost its row: it is charged against what the payee is owed, and the rest becomes the payee's debt. */
 async function postLostPayout(
   deps: ExplainDeps,
   chain: Pick<ChainPort, 'network' | 'head'>,

@@ -20,11 +20,11 @@ export async function freeCustody(
   sql: Sql,
   chain: ChainPort,
   custody: Address,
-  promised: (network: string) => Promise<Micro> = async () => 0n,
+  committedMicro: (network: string) => Promise<Micro> = async () => 0n,
 ): Promise<CustodyMoney> {
   const balance = await readFinalBalance(chain, custody)
   const own = await operatorPurposes(sql)
-  return moneyOf(await readCustodyFacts(sql, balance, await promised(balance.network)), own)
+  return moneyOf(await readCustodyFacts(sql, balance, await committedMicro(balance.network)), own)
 }
 
 /** Decides one payout after the other, each beside those that were taken before. */

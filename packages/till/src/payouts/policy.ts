@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { creditRefundPurpose, payToRefundPurpose } from './credit-refund-purposes.ts'
 
 export type PayoutPolicy = {
-  /** Less than this accrues and waits. */
+  /** Smaller debts accrue until they reach it. */
   minimumMicro: Micro
   /** Sent per chain and purpose in any 24 hours; what is above waits. A payout above all of it waits for a person. */
   dailyLimitMicro: Micro

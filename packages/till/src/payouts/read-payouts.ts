@@ -14,7 +14,7 @@ export type PayoutView = {
   paid_at: string | null
 }
 
-/** Of one payee, newest first. */
+/** Payouts of one payee, newest first. */
 export async function payoutsOf(
   sql: Sql,
   payee: Address,

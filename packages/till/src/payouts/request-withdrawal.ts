@@ -24,7 +24,7 @@ export type WithdrawalRequestOutcome =
 
 type RequestDeps = { database: Database; clock: Clock; ids: Ids }
 
-/** Puts a withdrawal down; a running node carries it out. */
+/** Stores a request for a withdrawal; a running node executes it. */
 export async function requestWithdrawal(
   deps: RequestDeps,
   policy: WithdrawPolicy,

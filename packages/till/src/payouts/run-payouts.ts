@@ -41,8 +41,8 @@ export type PayoutDeps = {
   screening?: Screening
   /** Absent: the operator's money is not withdrawn. */
   withdrawals?: WithdrawPolicy
-  /** What shops may still promise out of the operator's money at the custody wallet of a network. */
-  promised?(network: string): Promise<Micro>
+  /** What shops have committed out of the operator's money at the custody wallet of a network. */
+  committedMicro?(network: string): Promise<Micro>
   /** True while the operator has paused payouts. */
   isPaused(): Promise<boolean>
 }
@@ -55,8 +55,8 @@ export const payoutsDueSql = `exists (select from payout where state in ${openSt
 
 /** One round: what is on its way is read, what is due is stored, signed and sent. Safe to repeat and to kill. */
 export async function runPayouts(deps: PayoutDeps): Promise<void> {
-  for (const place of deps.chains) {
-    const { chain, rpc, key, wallets } = place
+  for (const payoutChain of deps.chains) {
+    const { chain, rpc, key, wallets } = payoutChain
     const network = chain.network.caip2
     const { open, due } = await readWaiting(deps.database, network)
     if (open) await guarded(deps, 'read', () => watchPayouts(deps, chain))
@@ -71,7 +71,7 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
     await guarded(deps, 'sent', async () => {
       const restored = (await postUsedNonces(deps, { chain, rpc, key })) > 0
       if (!mayPay || restored || !wallets) return
-      // What a dead process sent and nobody watches would keep its payouts from ever being sent again.
+      // Without this, a transaction of a dead process would keep its payouts from being sent again.
       await wallets.recoverWallets()
       if (!open && due.size === 0) return
       await holdListed(deps, network)

@@ -29,12 +29,12 @@ export const withdrawalsDueSql = ({ chains }: Pick<PayoutDeps, 'chains'>) =>
 
 /** Carries out what operators and the schedule asked for, and keeps what can be withdrawn for the operator to see. */
 export async function runWithdrawals(deps: PayoutDeps): Promise<void> {
-  for (const place of deps.chains)
+  for (const payoutChain of deps.chains)
     try {
-      await runChain(deps, place)
+      await runChain(deps, payoutChain)
     } catch (error) {
       deps.log.warn(
-        { network: place.chain.network.caip2, error: String(error) },
+        { network: payoutChain.chain.network.caip2, error: String(error) },
         'withdrawals could not be carried out',
       )
     }
@@ -49,15 +49,15 @@ async function runChain(deps: PayoutDeps, { chain, key }: PayoutChain): Promise<
   )
   if (rows.length === 0 && !(await isStale(deps, network))) return
   const balance = await readFinalBalance(chain, key.address, rows.length === 0 ? 'patient' : undefined)
-  const facts = await readCustodyFacts(deps.database, balance, await promisedOn(deps, network))
+  const facts = await readCustodyFacts(deps.database, balance, await committedOn(deps, network))
   await saveCustodyStatus(deps.database, balance, facts, deps.clock.nowMs())
   if ((await deps.isPaused()) || !(await mayPayOut(deps, network))) return
   if (rows.length === 0) await askBySchedule(deps, network, facts)
   for (const asked of rows) await deps.database.transaction((tx) => execute(deps, tx, asked, balance))
 }
 
-const promisedOn = async ({ promised }: Pick<PayoutDeps, 'promised'>, network: string): Promise<Micro> =>
-  (await promised?.(network)) ?? 0n
+const committedOn = async ({ committedMicro }: Pick<PayoutDeps, 'committedMicro'>, network: string): Promise<Micro> =>
+  (await committedMicro?.(network)) ?? 0n
 
 async function isStale({ database, clock }: PayoutDeps, network: string): Promise<boolean> {
   const { rowCount } = await database.query('select from custody_status where network = $1 and checked_at > $2', [
@@ -99,8 +99,8 @@ async function execute(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBal
     await decide(deps, tx, asked, { state: 'paying', outcome: 'paid_before', payoutId: rows[0]?.id })
     return
   }
-  const promised = await promisedOn(deps, network)
-  const spare = spareMicro(await readCustodyFacts(tx, balance, promised))
+  const committedMicro = await committedOn(deps, network)
+  const spare = spareMicro(await readCustodyFacts(tx, balance, committedMicro))
   const amountMicro = asked.amount_micro ?? spare
   if (amountMicro <= 0n || amountMicro > spare) {
     const outcome = `only ${formatUsd(spare > 0n ? spare : 0n)} USD can be withdrawn`

@@ -22,7 +22,7 @@ export type SignDeps = {
   log: Log
   metrics: Metrics
   policy: PayoutPolicy
-  promised?(network: string): Promise<Micro>
+  committedMicro?(network: string): Promise<Micro>
 }
 
 /** Payouts that cannot be paid now stay in the queue; this many are checked to find some that can. */
@@ -38,7 +38,7 @@ export async function signQueued(deps: SignDeps, chain: ChainPort, key: CustodyK
   const network = chain.network.caip2
   let page = await readQueued(database, network, undefined)
   if (page.length === 0) return 0
-  const money = await freeCustody(database, chain, key.address, deps.promised)
+  const money = await freeCustody(database, chain, key.address, deps.committedMicro)
   const leftToday = await limitsToday(deps, network)
   const { number: headBlock } = await chain.head()
   const chosen: Payout[] = []
@@ -99,7 +99,7 @@ function alarmUnfunded({ metrics, log }: SignDeps, network: string, unfunded: re
   )
 }
 
-/** Those that wait for the operator's money come last: however many there are, they hold up nobody else. */
+/** Those that wait for the operator's money come last: however many there are, they do not block others. */
 async function readQueued(database: Database, network: string, after: Payout | undefined): Promise<Payout[]> {
   const own = await operatorPurposes(database)
   const { rows } = await database.query(
@@ -192,7 +192,10 @@ async function storeSigned(
   return signed.length
 }
 
-/** It waits for the signer, or for a person; what was signed before it goes on. False: nothing more is worth asking. */
+/**
+ * It waits for the signer or for a person; payouts signed before it continue. False: asking the signer for more is
+ * useless.
+ */
 async function staysQueued({ database, metrics, log }: SignDeps, payout: Payout, error: unknown): Promise<boolean> {
   const refused = error instanceof SignerRefused
   if (refused) {

@@ -9,7 +9,7 @@ export type CustodyStatus = {
   /** On chain at that block, and in the books. */
   balanceMicro: Micro
   postedMicro: Micro
-  /** Of others; debts of the operator; decided or signed; promised by shops. */
+  /** Money of others; debts of the operator; payouts decided or signed; money committed by shops. */
   othersMicro: Micro
   debtsMicro: Micro
   leavingMicro: Micro
@@ -40,7 +40,7 @@ export async function saveCustodyStatus(
       facts.othersMicro,
       facts.debtsMicro,
       facts.unpaidMicro + facts.queuedOthersMicro + facts.queuedOwnMicro,
-      facts.promisedMicro,
+      facts.committedMicro,
       spare > 0n ? spare : 0n,
       new Date(nowMs),
     ],

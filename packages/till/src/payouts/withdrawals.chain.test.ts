@@ -62,7 +62,7 @@ async function settleEarlier(): Promise<void> {
   ])
 }
 
-/** Of what the wallet holds this much is somebody's. */
+/** Posts that this part of what the wallet holds is owed to somebody. */
 const claim = (account: Account, micro: bigint) =>
   post(world.store.database, [
     {
@@ -117,9 +117,9 @@ test('money in review or in a restore gap at custody counted as the operator’s
 
 test('money that arrived and is not posted yet is not withdrawn, and what shops promise is left for them', async () => {
   await world.devnet.control.fund(books.custody.address, { microUsdc: 5_000n * usd, wei: 0n })
-  const promised = async () => 200n * usd
+  const committedMicro = async () => 200n * usd
   await ask()
-  await round({ promised })
+  await round({ committedMicro })
   expect(await received(to)).toBe(800n * usd)
   expect(await readCustodyStatus(world.store.database)).toMatchObject([
     { network, reservedMicro: 200n * usd, withdrawableMicro: 800n * usd },

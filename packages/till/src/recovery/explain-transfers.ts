@@ -24,7 +24,10 @@ const perRunMax = 1_000
 
 type Explained = 'pending' | 'credited' | 'review' | 'moved' | 'missing' | 'gap'
 
-/** Posts each recorded transfer as what it is. One that cannot be explained now is tried again later, and holds up nobody. */
+/**
+ * Posts each recorded transfer as what it is. One that cannot be explained now is tried again later and does not block
+ * the others.
+ */
 export async function explainTransfers(
   deps: ReconcileDeps,
   chain: ChainPort,
@@ -101,7 +104,7 @@ async function inboundAccountOf({ inboundAccounts = [] }: ReconcileDeps, row: Tr
   return undefined
 }
 
-/** The claim that a transfer may pay, by the word of the schemes. */
+/** The claim that a transfer may pay, found by the payment keys that the schemes read from it. */
 async function claimOf({ database, schemes }: ReconcileDeps, row: TransferRow): Promise<PaymentRecord | undefined> {
   const { network, sender: payer } = row
   for (const scheme of schemes.all) {
@@ -228,8 +231,8 @@ async function explainOutbound(deps: ReconcileDeps, row: TransferRow, isWithdraw
 }
 
 /** Whether a payout or a contract of ours explains it, and has posted it or will. */
-async function isSentByUs({ booksOutbound = [] }: ReconcileDeps, row: TransferRow): Promise<boolean> {
-  for (const books of booksOutbound) if (await books(row)) return true
+async function isSentByUs({ explainsOutbound = [] }: ReconcileDeps, row: TransferRow): Promise<boolean> {
+  for (const explains of explainsOutbound) if (await explains(row)) return true
   return false
 }
 

@@ -13,10 +13,10 @@ usePayouts()
 
 const usd = 1_000_000n
 
-async function compare(booksOutbound: ReconcileDeps['booksOutbound'] = []): Promise<bigint> {
+async function compare(explainsOutbound: ReconcileDeps['explainsOutbound'] = []): Promise<bigint> {
   const { database } = world.store
   await world.store.owner.query(`update transfer set try_at = now() - interval '1 hour'`)
-  const deps = { database, clock: systemClock, ids, log: silentLog, metrics: silentMetrics, schemes, booksOutbound }
+  const deps = { database, clock: systemClock, ids, log: silentLog, metrics: silentMetrics, schemes, explainsOutbound }
   const target = { chain: books.chain, payee: 'custody', address: books.custody.address } as const
   const [report] = await reconcileBooks(deps, [target])
   if (!report) throw new Error('nothing was compared')

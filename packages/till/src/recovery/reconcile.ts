@@ -22,8 +22,8 @@ export type ReconcileDeps = {
   schemes: Schemes
   /** Senders that are listed get no credit by themselves: a person decides. */
   screening?: Screening
-  /** Whether something of ours books this transfer out of custody: a payout, a payment into a contract. */
-  booksOutbound?: readonly ((row: TransferRow) => Promise<boolean>)[]
+  /** Whether something of ours explains this transfer out of custody: a payout, a payment into a contract. */
+  explainsOutbound?: readonly ((row: TransferRow) => Promise<boolean>)[]
   /** The other side of a transfer in that something of ours expects: a contract that pays us out. */
   inboundAccounts?: readonly ((row: TransferRow) => Promise<Account | undefined>)[]
   /** Called for a transfer out of custody that nothing explains. */

@@ -61,7 +61,7 @@ async function readStep(
   fromBlock: bigint,
   toBlock: bigint,
 ): Promise<RecordedStep> {
-  // Anyone may send nothing, from anyone, as often as gas is cheap: it is no money.
+  // Anyone can emit transfers of zero, in anyone's name, for the price of gas: they move no money.
   const logs = (await deps.logsOf(address, fromBlock, toBlock)).filter(({ amountMicro }) => amountMicro > 0n)
   const isDust = ({ sender, recipient, amountMicro }: Moved) =>
     recipient === address && !ours.has(sender) && amountMicro < dustMicro
@@ -82,7 +82,7 @@ async function readStep(
 }
 
 /**
- * The key of a payment that its receipt does not show, by the word of the schemes. Without it, little money that paid for
+ * The key of a payment that its receipt does not show, as the schemes find it. Without it, little money that paid for
  * something would be counted a second time as dust.
  */
 async function withKeys(
@@ -122,7 +122,7 @@ async function transactionsToRead(
   return toRead
 }
 
-/** At most so many transactions a step, in whole blocks. */
+/** The most transactions of one step, in whole blocks. */
 function cutAtBlock(logs: readonly TransferLog[]): { logs: readonly TransferLog[]; cut?: bigint } {
   const sorted = [...logs].sort((one, other) => Number(one.blockNumber - other.blockNumber))
   const seen = new Set<string>()

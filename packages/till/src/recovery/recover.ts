@@ -56,7 +56,7 @@ export type RecoverDeps = {
   settlementFee?(): Promise<Micro>
   inclusionMicroMax: Micro
   routeOf(routeId: string): PaidRoute | undefined
-  /** Age of a payment from which a route that is not declared is one that is sold no more; at once without it. */
+  /** Age of a payment from which a route that is not declared counts as no longer sold. Absent: at once. */
   routePatienceMs?: number
   isOurs(network: string, address: Address): boolean
   exposure: Pick<Exposure, 'admit'>
@@ -80,7 +80,7 @@ export async function recoverPayments(deps: RecoverDeps): Promise<void> {
   for (const chain of deps.chains.values()) await watchRefused(deps, chain)
 }
 
-/** A process is dead when PostgreSQL no longer holds its lock; what it worked on is then nobody's. */
+/** A process is dead when PostgreSQL no longer holds its lock; its payments then have no owner. */
 export async function markDeadOwners(deps: Pick<RecoverDeps, 'database' | 'owner' | 'clock'>): Promise<void> {
   for (const owner of await ownersNotYetDead(deps.database))
     if (owner !== deps.owner.id && !(await deps.owner.isAlive(owner)))
@@ -93,7 +93,7 @@ async function leaveOwner(deps: RecoverDeps, payment: PaymentRecord): Promise<vo
   deps.log.info({ paymentId: payment.id, was: payment.state }, 'took over a payment whose process is gone')
 }
 
-/** Looks at every one, page by page: those that cannot be resolved yet may be many, and come before the others. */
+/** Checks all of them, page by page: many that cannot be resolved yet may come before the others. */
 async function eachIn(
   deps: RecoverDeps,
   state: 'unknown' | 'settled',
@@ -167,7 +167,7 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
 /** A paid buyer waits no longer than this for an effect that cannot be committed. */
 const commitPatienceMs = 60_000
 
-/** Served, or credited with an alarm when the effect keeps failing: money is never left hanging. */
+/** Served, or credited with an alarm when the effect keeps failing: a payment never stays open for ever. */
 async function finishOrCredit(
   deps: RecoverDeps,
   chain: ChainPort,
@@ -196,7 +196,7 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
   if (!route) {
     // Not declared yet, or only in another process.
     if (deps.clock.nowMs() - payment.claimedAt.getTime() < (deps.routePatienceMs ?? 0)) return
-    // Sold no more: nobody can ask for the answer again, and the effect that was paid for cannot be had.
+    // No longer sold: the answer cannot be requested again, and the effect that was paid for cannot be committed.
     return creditPayment(deps, payment, evidence, 'route_gone')
   }
   const { amountMicro, payer, revocable } = payment

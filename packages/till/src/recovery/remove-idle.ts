@@ -8,8 +8,9 @@ const rowsPerRunMax = 20_000
 const dayMs = 86_400_000
 
 /**
- * Rows that say nothing any more: payers with nothing in flight, losses of past days, processes long dead, refusals that are
- * over, mandates that ran out unused. Payments and their answers go with their partitions, see `rotatePartitions`.
+ * Rows that are no longer needed: payers with nothing in flight, losses of past days, processes long dead, refusals
+ * that are over, mandates that ran out unused. Payments and their answers go with their partitions, see
+ * `rotatePartitions`.
  */
 export async function removeIdle(sql: Sql, nowMs: number): Promise<void> {
   await sql.query('delete from payer_in_flight where in_flight = 0 and in_flight_micro = 0')

@@ -19,7 +19,9 @@ export async function readCursor(sql: Sql, network: string, address: Address): P
   return row && { network, address, blockNumber: row.block_number }
 }
 
-/** The rows of a step and the cursor behind it, in one transaction. False when the cursor is no longer where it began. */
+/**
+ * Writes the rows of a step and moves the cursor, in one transaction. False when another process has moved the cursor.
+ */
 export async function advanceCursor(
   database: Database,
   { network, address, blockNumber }: Cursor,
@@ -73,7 +75,7 @@ async function insertTransfers(
   )
 }
 
-/** One row and one posting for all of it: nobody's claim is for so little. */
+/** One row and one posting for all of it: no claim is for an amount this small. */
 async function postDust(
   tx: Tx,
   { chain, address, payee }: ReconciledAddress,
@@ -130,7 +132,7 @@ export async function recordedTransactions(
   return new Set(rows.map(({ transaction }) => transaction))
 }
 
-/** The opening balance and the cursor that begins behind it, in one transaction. */
+/** The opening balance and the cursor that starts after it, in one transaction. */
 export async function openCursor(
   database: Database,
   opening: Cursor & { payee: 'pay_to' | 'custody'; onchainMicro: Micro },

@@ -50,7 +50,7 @@ export async function hadEffect(sql: Sql, id: string): Promise<boolean> {
   return rows[0]?.had_effect ?? false
 }
 
-/** A page of them, behind the payment named last. */
+/** A page of them, after the last payment of the page before. */
 export async function paymentsIn(
   sql: Sql,
   state: 'unknown' | 'settled',
@@ -65,7 +65,7 @@ export async function paymentsIn(
   )
 }
 
-/** Refused payments whose time has passed at a final block: they have landed by now, or never will. */
+/** Refused payments whose time has passed at a final block: they are on chain by now, or never will be. */
 export async function watchedPayments(
   sql: Sql,
   network: string,

@@ -183,8 +183,8 @@ type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['r
 async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise<LedgerTransaction> {
   const { network, amountMicro } = payment
   const reference = `${postingReference('reorg', payment)}:${payment.blockHash}`
-  const bearer = reorgLossAccount(payment)
-  if (bearer === 'shares')
+  const lossAccount = reorgLossAccount(payment)
+  if (lossAccount === 'shares')
     return {
       reference,
       kind: 'reorg',
@@ -194,7 +194,7 @@ async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise
         { account: accounts.onchain(network, 'custody'), amount: -amountMicro },
       ],
     }
-  const { account, atMostMicro, restOf = accounts.reorgLoss(network) } = await reverseFrom(tx, payment, bearer)
+  const { account, atMostMicro, restOf = accounts.reorgLoss(network) } = await reverseFrom(tx, payment, lossAccount)
   const backMicro = smallerOf(atMostMicro, amountMicro)
   const lostMicro = amountMicro - backMicro
   return {
@@ -214,11 +214,11 @@ type Reversal = { account: Account; atMostMicro: Micro; restOf?: Account }
 async function reverseFrom(
   tx: Tx,
   payment: PaymentRecord,
-  bearer: ReturnType<typeof reorgLossAccount>,
+  lossAccount: ReturnType<typeof reorgLossAccount>,
 ): Promise<Reversal> {
   const { network, amountMicro } = payment
-  if (bearer === 'clearing') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }
-  if (bearer === 'credit') {
+  if (lossAccount === 'clearing') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }
+  if (lossAccount === 'credit') {
     const credit = accounts.credit(network, payment.payer)
     await lockBalances(tx, [credit])
     if (payment.payee === 'pay_to') await takePayToPart(tx, credit, amountMicro)
@@ -228,5 +228,8 @@ async function reverseFrom(
       restOf: accounts.receivable(network, payment.payer, 'credit'),
     }
   }
-  return { account: accounts.revenue(network, payment.routeId), atMostMicro: bearer === 'revenue' ? amountMicro : 0n }
+  return {
+    account: accounts.revenue(network, payment.routeId),
+    atMostMicro: lossAccount === 'revenue' ? amountMicro : 0n,
+  }
 }

@@ -26,13 +26,13 @@ export function notAvailable({ why, detail, sinceMs, retryAfterSeconds = 60, ext
 
 export type Availability = { why: string; detail: string; since: string }
 
-/** Of a route as a whole, for documents; undefined while something of it is sold. */
+/** Reason for a route as a whole, for documents; undefined while any of it is sold. */
 export function availabilityOf({ access }: RouteDeclaration): Availability | undefined {
   const found = access.kind === 'paid' ? access.unavailable?.() : undefined
   return found && { why: found.why, detail: found.detail, since: toRfc3339(found.sinceMs) }
 }
 
-/** Remembers since when a reason holds, where no other fact tells. */
+/** Remembers since when a reason holds, if no other fact shows it. */
 export type Since = (key: string, holds: boolean) => number
 
 export function createSince(clock: Clock): Since {

@@ -78,7 +78,7 @@ export type SaleCall<P extends Part, Q extends Part, B extends Part> = SaleInput
   /** Lower-cased request headers. */
   headers: ReadonlyMap<string, string>
   /**
-   * Of a metered price: what this answer costs, from zero up to the quote. Without a call the quote is charged, and
+   * For a metered price: what this answer costs, from zero up to the quote. Without a call the quote is charged, and
    * so it is to a buyer whose scheme moves the very amount that was quoted, such as `exact`.
    */
   charge(price: string | Micro): void

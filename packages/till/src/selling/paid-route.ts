@@ -6,7 +6,7 @@ import type { MoreThanFixed, PaidAccess, RouteDeclaration } from './route.ts'
 export type PaidEntry = {
   access: PaidAccess
   route: PaidRoute
-  /** As it is sold to input that asks for more than its fixed price buys. */
+  /** The route as sold to input that asks for more than the fixed price buys. */
   more?: PaidRoute
 }
 
@@ -43,7 +43,7 @@ const routeForMore = (route: PaidRoute, { metered, payee = route.payee }: MoreTh
   ...(metered ? { metered } : {}),
 })
 
-/** One sale is a list of one: anyone who commits many is asked in the same words as the others. */
+/** With `commitMany` a single sale is committed as a list of one, so that a route declares one of the two. */
 function effectOf(access: PaidAccess): Pick<PaidRoute, 'commit' | 'commitMany'> {
   const { commitMany } = access
   if (commitMany) return { commit: async (tx, sale) => (await commitMany(tx, [sale]))[0], commitMany }

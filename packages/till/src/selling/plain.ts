@@ -16,7 +16,7 @@ export type PlainRequest = {
   ownSignal(): AbortSignal
   /** Aborts the connection: work for it is stopped, and it closes after the answer. */
   abort(reason: unknown): void
-  /** Where it stands for a call that came by another way: what payments for it are bound to. */
+  /** For a call that arrived by another transport, such as MCP: what payments for it are bound to. */
   bound?: BoundRequest
 }
 

@@ -25,9 +25,9 @@ export type ReadInput = {
   resourceQuery: string
 }
 
-/** How an embedder reads who brought the buyer. */
+/** How an embedder reads the referrer and the affiliate of a buyer. */
 export type AttributionReader = {
-  /** Of the query, no part of the resource. */
+  /** Query fields that are no part of the resource. */
   fields: ReadonlySet<string>
   read(given: ReadQuery['aside'], headers: ReadonlyMap<string, string>, problems: FieldProblem[]): Attribution
 }

@@ -17,10 +17,10 @@ export type SellOptions = {
   ownSignal(): AbortSignal
 }
 
-/** What came out: the 402 of an unpaid call, a refusal, or the answer. */
+/** The outcome: the 402 of an unpaid call, a refusal, or the answer. */
 export type SoldCall = { kind: GateOutcome['kind']; response: PlainResponse; problem?: Problem }
 
-/** One request to a paid route, read already: its price, or the gate and what came out of it. */
+/** Handles one parsed request to a paid route: returns its 402, or passes it to the gate. */
 export async function sellCall<E extends Exchange>(
   deps: SellDeps<E>,
   exchange: E,

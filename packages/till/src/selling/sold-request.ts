@@ -18,6 +18,6 @@ export type SoldRequest = {
   readBody(maxBytes: number): Promise<Uint8Array>
   /** Aborted when the caller goes before this answer was written whole. Made on demand. */
   clientGone(): AbortSignal
-  /** Where it stands for a call that came by another way: what payments for it are bound to. */
+  /** For a call that arrived by another transport, such as MCP: what payments for it are bound to. */
   bound?: BoundRequest
 }

@@ -11,7 +11,7 @@ import {
 /** The operator's wallet: a viem account, a hardware wallet, or a person who pastes a signature. */
 export type StatementWallet = { address: Address; signTypedData(data: KeyStatementTypedData): Promise<Hex> }
 
-/** Contract wallets of operators are checked by anyone who can read the chain. */
+/** Checks the signature of an operator's contract wallet (ERC-1271), which needs access to the chain. */
 export type StatementChecker = (input: { address: Address; digest: Hex; signature: Hex }) => Promise<boolean>
 
 export type VerifyKeyStatementOptions = {

@@ -60,6 +60,6 @@ export function cannotWrite(error: unknown): boolean {
 const passing = new Set(['40001', '40P01', '55P03', '57014'])
 
 /** True when the same may succeed later: the database was not reached, broke off, or refused for want of time. */
-export function mayComeRight(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return error instanceof StoreUnavailable || error instanceof CommitUnknown || passing.has(sqlStateOf(error) ?? '')
 }

@@ -22,7 +22,7 @@ type Waiting<Item, Result> = { item: Item; resolve(result: Result): void; reject
 /**
  * How many items must wait before a second batch starts in parallel: two half-empty batches cost more than a full one.
  */
-const companyMin = 32
+const parallelBatchMin = 32
 /** A batch that takes longer than this may be stuck, and those who wait must not depend on it. */
 const stuckAfterMs = 25
 
@@ -38,7 +38,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   let scheduled = false
   let late: NodeJS.Timeout | undefined
 
-  const mayStart = () => inFlight === 0 || (inFlight < options.maxConcurrent && queue.length >= companyMin)
+  const mayStart = () => inFlight === 0 || (inFlight < options.maxConcurrent && queue.length >= parallelBatchMin)
   const schedule = () => {
     if (scheduled || queue.length === 0) return
     if (!mayStart()) return watchForStuck()

@@ -32,7 +32,7 @@ export type Replica = {
 /** Up to where a server has written or replayed its log, and which log: another timeline's positions mean nothing here. */
 type Position = { history: string; bytes: bigint }
 type Mark = Position & { atMs: number }
-/** Of one connection: all that was committed before `holdsUntilMs` was there when it was asked. */
+/** What one connection has: all that was committed before `holdsUntilMs` was visible at `askedAtMs`. */
 type Seen = { askedAtMs: number; holdsUntilMs: number }
 
 const primaryPosition = `select system_identifier || '/' || ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as history,

@@ -11,7 +11,7 @@ export type Send = (request: Request) => Response | Promise<Response>
 
 /** A wallet with test USDC that pays whatever is asked. */
 export type Buyer = {
-  /** Of the wallet, in lower case. */
+  /** Address of the wallet, in lower case. */
   address: Address
   /** For other clients that should pay with the same wallet. */
   privateKey: Hex

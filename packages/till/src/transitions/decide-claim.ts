@@ -30,7 +30,7 @@ export type ClaimOutcome =
   | { status: 'undelivered'; paymentId: string }
   | { status: 'over_limit' }
 
-/** What the statement of a claim found, in the order in which it looks. */
+/** What the claim statement found, in the order of its checks. */
 export type ClaimFacts = { written: boolean; undelivered: string | null; isNew: boolean; fits: boolean }
 
 export function decideClaim(found: ClaimFacts): ClaimOutcome {
@@ -81,7 +81,7 @@ export type RepeatAnswer =
   | 'credited'
   | 'refunded'
 
-/** What a request gets whose payment key or identifier is known. */
+/** The answer to a request whose payment key or identifier is known. */
 export function answerRepeat({ state, sameKey, sameRequest, knowsIdentifier }: Repeated): RepeatAnswer {
   if (!sameRequest) return sameKey ? 'other_request' : 'identifier_conflict'
   switch (state) {

@@ -11,7 +11,7 @@ export const isFinalBlock = (
 
 type Paid = { state: PaymentState; blockHash: string | null }
 
-/** What a final block at the height of a payment says of it. */
+/** What the final block at the height of a payment decides about it. */
 export function decideFinality(payment: Paid, canonicalHash: string | undefined): 'final' | 'reorged' | 'wait' {
   if (canonicalHash === undefined) return 'wait'
   if (payment.blockHash !== canonicalHash) return 'reorged'

@@ -7,7 +7,7 @@ import { moves, ownerGone, type StateChange } from './state-changes.ts'
 
 /** Nobody works on the payment any more. Before its intent nothing was sent for it. */
 export function decideAbandoned(state: 'claimed' | 'settling'): { move: StateChange; reason: string } {
-  return { move: state === 'settling' ? moves.doubtAbandoned : moves.releaseAbandoned, reason: ownerGone }
+  return { move: state === 'settling' ? moves.markAbandonedUnknown : moves.releaseAbandoned, reason: ownerGone }
 }
 
 export type Resolution =
@@ -82,7 +82,7 @@ export function decideWatched(facts: {
   return facts.rows.some(({ postedAs, final }) => final && postedAs === null) ? 'wait' : 'final'
 }
 
-/** A held payment is given once its transfer is in a final block. */
+/** The answer of a held payment is released once its transfer is in a final block. */
 export function decideHeld(
   finalNumber: bigint,
   evidence: SettlementEvidence,

@@ -27,7 +27,7 @@ export function explainByParties({
 type Transfer = { network?: string; recipient: string; amountMicro: Micro; blockNumber: bigint }
 type ClaimOf = { network?: string; state: PaymentState; payTo: string; amountMicro: Micro }
 
-/** What may have been sold or credited by another database is nobody's until a person decides. */
+/** What another database may have sold or credited is credited to nobody until a person decides. */
 type NotCredited = { post: 'gap' } | { post: 'review' }
 
 export type Explanation =
@@ -54,7 +54,7 @@ export function explainClaimed(
   return pays ? { post: 'claim' } : unclaimed
 }
 
-/** Sold or credited before a restore, perhaps: nobody gets it a second time. */
+/** It may have been sold or credited before a restore, so it is not credited again. */
 export const isInGap = (transfer: { blockNumber: bigint }, gapUntil: bigint | undefined): boolean =>
   gapUntil !== undefined && transfer.blockNumber <= gapUntil
 

@@ -5,7 +5,7 @@ import type { SettlementResult } from './settlement-result.ts'
 /** Marks an unknown payment that was refused after its payload had left this process. */
 export const refusedPrefix = 'refused:'
 
-/** So long after the expiry at the head, a refused payment that is still unused has failed; no reorganisation reaches further. */
+/** When the head is this far past the expiry, a refused payment that is unused has failed; no reorganisation is deeper. */
 const refusedMarginSeconds = 60n
 
 export const hasExpired = (timestamp: number, validBefore: bigint): boolean => BigInt(timestamp) > validBefore

@@ -27,7 +27,8 @@ export function decideUsedKey(evidence: SettlementEvidence, headBlock: bigint): 
 
 /**
  * A facilitator named a transaction. Our own read of it decides. While it is not seen, only our transfer under the same key
- * ends the wait, for the transaction may still be included; one that reverted is a contradiction unless the key tells more.
+ * ends the wait, for the transaction may still be included; one that reverted is a contradiction unless the key shows
+ * another use.
  */
 export function decideReported(
   transaction: Hex,
@@ -64,7 +65,8 @@ export function decideRefusal(
 ): SettlementResult | { status: 'need'; fact: 'simulationConfirms' | 'usedSince' } {
   if (facts.byKey) return facts.byKey
   const { reason, message, gasGwei = 0n } = refusal
-  // Not the buyer's fault, and 402 would ask the buyer to pay again. Who was handed the payment can carry it all the same.
+  // Not the buyer's fault, and 402 would ask the buyer to pay again. A facilitator that received the payload can still
+  // submit it.
   if (facts.outage) return refusal.payloadSent ? { status: 'refused', reason, gasGwei } : { status: 'not_sent', reason }
   if (facts.screening) return { status: 'payer_refused', reason }
   if (refusal.payloadSent) {

@@ -33,7 +33,7 @@ export const moves = {
   failForOtherUse: { from: ['settling'], to: 'failed', by: 'attempt', final: true },
   /** The process is gone, before it sent anything or after it may have. */
   releaseAbandoned: { from: ['claimed'], to: 'released', by: 'anyone' },
-  doubtAbandoned: { from: ['settling'], to: 'unknown', by: 'anyone' },
+  markAbandonedUnknown: { from: ['settling'], to: 'unknown', by: 'anyone' },
   /** Recovery: provably unused, or used for something else in a final block. */
   failUnknown: { from: ['unknown'], to: 'failed', by: 'anyone' },
   failUnknownForOtherUse: { from: ['unknown'], to: 'failed', by: 'anyone', final: true },
@@ -42,7 +42,7 @@ export const moves = {
   serve: { from: ['settling', 'unknown', 'settled'], to: 'served', by: 'anyone' },
   /** Paid; the answer waits for finality. */
   hold: { from: ['settling', 'unknown'], to: 'settled', by: 'anyone' },
-  /** Its money is here and buys nothing. */
+  /** Its money arrived and becomes credit instead of an answer. */
   credit: { from: ['settling', 'unknown', 'settled', 'failed', 'released'], to: 'credited', by: 'anyone' },
   /** Held before a restore, and its effect cannot be had: it may have been delivered after the backup. */
   setAside: { from: ['settled'], to: 'failed', by: 'anyone', final: true },

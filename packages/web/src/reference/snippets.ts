@@ -19,7 +19,7 @@ export function snippetOf(language: Language, request: SnippetRequest, options: 
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Of the headers that a browser adds, only what changes the answer. */
+/** Drops headers that a browser adds, except those that change the answer. */
 const kept = ({ headers }: SnippetRequest): [string, string][] =>
   Object.entries(headers).filter(([name]) => /^(?:accept|content-type|authorization|idempotency-key)$/i.test(name))
 

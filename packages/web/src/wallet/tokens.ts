@@ -1,6 +1,6 @@
 import { createStore } from '../app/store.ts'
 
-/** Tokens of subscriptions bought here, by wallet; kept until the tab is closed, for anyone who has one may use it. */
+/** Tokens of subscriptions bought here, by wallet; kept until the tab is closed, because anyone who has one can use it. */
 const key = 'assay.tokens'
 
 export const subscriptionTokens = createStore<Readonly<Record<string, string>>>(read())

@@ -6,9 +6,9 @@ import { workerVariable } from './messages.ts'
 export type Shared = {
   port: number
   url: string
-  /** Of the embedded database; undefined where the configuration names another. */
+  /** URL of the embedded database; undefined if the configuration names another. */
   databaseUrl?: string | undefined
-  /** Of the embedded chains, by chain id; none where the configuration names others. */
+  /** URLs of the embedded chains, by chain id; none if the configuration names others. */
   rpcUrls: ReadonlyMap<number, string>
 }
 

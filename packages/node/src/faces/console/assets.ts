@@ -16,7 +16,7 @@ const contentTypes: readonly (readonly [ending: string, contentType: string])[] 
   ['.txt', 'text/plain; charset=utf-8'],
 ]
 
-/** Built once for each state of the sources; anyone who asks first waits for it, everybody else gets it from memory. */
+/** Built once for each state of the sources; the first request waits for it, later ones get it from memory. */
 export function createAssetLoader(): () => Promise<Assets> {
   let loading: Promise<Assets> | undefined
   return () => {

@@ -7,7 +7,7 @@ import { type ManifestParts, manifestHead } from './x402-manifest.ts'
 export const manifestPageBytesMax = 65_535
 
 const manifestPath = '/.well-known/x402'
-/** Of the members that a page has beside its offers and that are known last: their number and the address of the next. */
+/** Bytes kept free on a page for what is known last: the number of offers and the address of the next page. */
 const roomForNext = 200
 
 /**

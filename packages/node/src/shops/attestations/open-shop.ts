@@ -129,7 +129,7 @@ async function openAttestations(
     ],
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
-    booksOutbound: (transfer) => mayBackRoot(creators, transfer),
+    explainsOutbound: (transfer) => mayBackRoot(creators, transfer),
     jobs: [
       ...fundingJobs(context, sources, settings, distributors),
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },

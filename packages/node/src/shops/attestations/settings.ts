@@ -34,7 +34,7 @@ export const attestationsVariables = {
   },
 } as const satisfies Variables
 
-/** One key, which is none of the node's: anyone who has the custody key must not be able to move what was paid out of it. */
+/** Must differ from the node's other keys: a stolen custody key must not be able to move what was paid out of custody. */
 export function parseMoverKey(
   text: string | undefined,
   file: string | undefined,

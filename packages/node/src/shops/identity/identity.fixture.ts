@@ -92,7 +92,7 @@ export async function insertPayment(database: Database, payment: TestPayment): P
   )
 }
 
-/** A share of a payment for anyone who owns a source; null while nobody has proven it. */
+/** The share of a payment that the owner of a source gets; null while nobody has proven it. */
 export async function insertAccrual(
   database: Database,
   accrual: { paymentId: string; payer: Address; wallet: Address | null },

@@ -27,7 +27,7 @@ export const promisedError = 0.25
 /** A finer plan is taken when it would stay this far within the promise, so that a quiet hour does not break it. */
 const headroom = 0.8
 
-/** Of a bucket's budget, in fifths: the counts of topics, and the words in them. */
+/** Parts of a bucket's budget, in fifths, for the counts of topics and for the words in them. */
 const countShare = 4n
 const wordShare = 1n
 const allShares = 5n
@@ -62,7 +62,7 @@ function reduced({ num, den }: Ratio): Ratio {
 }
 
 export type Accuracy = {
-  /** Of the noise of each count, in agents. */
+  /** Scale of the noise added to each count, in agents. */
   scale: number
   /** 95 % of the published figures are at most so far from the truth. */
   demandError: number

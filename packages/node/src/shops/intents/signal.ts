@@ -7,7 +7,7 @@ export type Signal = { figures: number; error: number | null; fromMs: number; to
 /** Before the end of the newest bucket, however long that one was. */
 const spanMs = 86_400_000
 
-/** From what was published alone: anyone who kept the events finds the same. */
+/** Computed only from what was published, so that a reader who kept the events gets the same result. */
 export async function readSignal(sql: Sql): Promise<Signal | undefined> {
   const { rows } = await sql.query<{ from: Date; to: Date; figures: number; demand: number; error: number }>(
     `with newest as (select ends_at from intent_event order by ends_at desc limit 1)

@@ -229,7 +229,7 @@ export const toPublished = (one: IntentEvent): PublishedBucket => ({
   synthetic: one.synthetic,
 })
 
-/** Of one cluster, every closed bucket, without figures where none were published; of all, the published cells only. */
+/** For one cluster every closed bucket, without figures if none were published; for all, the published cells only. */
 export async function publishedBuckets(
   sql: Sql,
   range: { cluster?: string; fromMs: number; toMs: number },

@@ -93,7 +93,7 @@ export function tickEvent(
 
 export type BucketClosing = {
   publishedCells: number
-  /** Of the broadest topics that are shown: no agent is in two of them. */
+  /** Demand of the broadest topics that are shown, summed: no agent is in two of them. */
   totalDemand: number
   withheld: 'privacy_budget' | null
   spentMicro: bigint

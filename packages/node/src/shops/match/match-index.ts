@@ -4,7 +4,7 @@ import { createFilter, type Filters } from './filters.ts'
 import { createKnownTerms, type KnownTerms } from './known-terms.ts'
 import { type LatentSpace, latentDims, projectSegment, trainLatentSpace } from './latent-space.ts'
 import { mergeSegments } from './merge-segments.ts'
-import { oneSlipAway, type Query } from './read-query.ts'
+import { type Query, wordsOneEditAway } from './read-query.ts'
 import { defaultRescoring, rescore } from './rescore.ts'
 import type { LookedUp, Rescored, RescoreWeights } from './rescored.ts'
 import { createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
@@ -56,7 +56,7 @@ export type IndexTuning = { fields?: FieldWeights; rescoring?: RescoreWeights }
 const tierFactor = 4
 const mergedDocsMax = 300_000
 const suggestedMax = 3
-/** So many terms are kept between searches. */
+/** How many terms are cached between searches. */
 const knownMax = 50_000
 
 type Part = { segment: Segment; dense: DenseTerms; latent: Int8Array | undefined }
@@ -225,7 +225,7 @@ function unknownOf(
   const unknown = [...words].filter(([, terms]) => occurrences(terms) === 0).map(([word]) => word)
   const suggestions: Record<string, string> = {}
   for (const word of unknown.slice(0, suggestedMax)) {
-    const near = [...new Set(oneSlipAway(word))]
+    const near = [...new Set(wordsOneEditAway(word))]
       .map((spelling) => ({ spelling, count: occurrences(tokenize(spelling)) }))
       // Several spellings have one stem; the longest is most likely the word itself.
       .sort(

@@ -30,7 +30,7 @@ export function addNeighbours(
   return [...compared.sort(byTotal), ...found.slice(comparedMax)]
 }
 
-/** So many neighbours for each page, nearest first; a cosine of 0 stands for none. */
+/** A fixed number of neighbours for each page, nearest first; a cosine of 0 means that there is none. */
 type Nearest = { pages: Int32Array; cosines: Float64Array }
 
 function nearestOf(products: Int32Array, count: number, wanted: number): Nearest {

@@ -77,8 +77,8 @@ export function hasPhrase(terms: readonly string[], phrase: readonly string[]): 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const suggestedFrom = 4
 
-/** Every spelling one slip away: a letter too few, too many, wrong, or swapped with its neighbour. */
-export function* oneSlipAway(term: string): Generator<string> {
+/** Every word one edit away: a letter too few, too many, wrong, or swapped with its neighbour. */
+export function* wordsOneEditAway(term: string): Generator<string> {
   if (term.length < suggestedFrom || normalizeText(term) !== term) return
   for (let i = 0; i <= term.length; i += 1) {
     const [before, after] = [term.slice(0, i), term.slice(i)]

@@ -4,7 +4,7 @@ import type { Candidate } from './match-index.ts'
 const decidedBy = 10
 const shortQuery = 3
 
-/** Of a long question even a good page has fewer of the words: the share that is asked for falls with their number. */
+/** Even a good page has fewer of the words of a long question: the required share falls with their number. */
 const coveredMin = (terms: number) => Math.min(0.5, Math.max(0.1, 2.5 / terms))
 
 /**

@@ -6,7 +6,7 @@ import type { Query } from './read-query.ts'
 
 /** An operator's own model: how well each passage answers, higher is better, on its own scale. */
 export type Reranker = {
-  /** Of the best candidates so many are given to it. */
+  /** How many of the best candidates it gets. */
   readonly pages: number
   score(question: string, passages: readonly string[]): Promise<readonly number[]>
 }

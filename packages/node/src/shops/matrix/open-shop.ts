@@ -92,8 +92,8 @@ async function openShop(
   const seeds = context.mode === 'demo' && settings.demo !== 'off'
   const made = new Set<string>()
   const wholeDemo = settings.demo === 'full' ? fullDemo : smallDemo
-  const seed = (size: DemoSize, restful: boolean) =>
-    seedDemo(deps, size, { onProgress, restful, stop: stopping.signal, made })
+  const seed = (size: DemoSize, yieldsBetweenFiles: boolean) =>
+    seedDemo(deps, size, { onProgress, yieldsBetweenFiles, stop: stopping.signal, made })
   // What an earlier start left is served as it is; anything newer is made once the node is up.
   await deps.snapshotCache.refresh({ staleSnapshots: true })
   await deps.looks.refresh()

@@ -2,7 +2,7 @@ import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import type { Sql } from '@assay/till/store/database'
 import { admitPeer } from './choose-peers.ts'
 import type { MeshDeps } from './deps.ts'
-import { crowdOut, lockPlaces, type Seen, saveSeen, weighNewcomers } from './store.ts'
+import { evictPeer, lockPlaces, type Seen, saveSeen, weighNewcomers } from './store.ts'
 
 export const capabilitiesOf = ({ offers }: MeshStatement) => [...new Set(offers.map((offer) => offer.capability))]
 
@@ -73,7 +73,7 @@ function admitTogether({ database, settings, clock, registeredSql }: AdmitDeps, 
       else peers.set(newcomer.did, newcomer)
       if (admission.status !== 'replace') continue
       peers.delete(admission.did)
-      await crowdOut(tx, admission.did)
+      await evictPeer(tx, admission.did)
       refusals.set(admission.did, 'full: another peer has its place')
     }
     const kept = arrivals.filter(({ did }) => !refusals.has(did))

@@ -17,7 +17,7 @@ export type Naming = {
 /**
  * Notes addresses that are worth a visit, of those not known already as many as one namer has room for; where all have too
  * many together, those with the most give way. A dead one is only tried at once when it is said to have spoken since, and
- * not more often than `retryMs`: anyone who lists the dead again and again gains nothing. Returns how many were noted.
+ * not more often than `retryMs`: listing the dead again and again gains nothing. Returns how many were noted.
  */
 export async function recordCandidates(sql: Sql, named: readonly Named[], naming: Naming): Promise<number> {
   if (named.length === 0) return 0

@@ -17,7 +17,7 @@ export type Placed = {
   weight: number
 }
 
-/** So long alive, a peer has a place that newcomers cannot take. */
+/** After this long alive, a peer has a place that newcomers cannot take. */
 const longLivedMs = 86_400_000
 /** From this weight on, a dollar at stake or a name on chain, a place is kept as well. */
 const keptWeight = 1
@@ -124,7 +124,7 @@ const byWorth = (a: Placed, b: Placed) => b.weight - a.weight || Number(b.proven
 
 type Crowded = { peer: Placed; size: number }
 /** Eviction order: largest group, then least weight, unproven, newest. */
-const byLoss = (a: Crowded, b: Crowded) =>
+const byEvictionOrder = (a: Crowded, b: Crowded) =>
   b.size - a.size ||
   a.peer.weight - b.peer.weight ||
   Number(a.peer.proven) - Number(b.peer.proven) ||
@@ -157,7 +157,7 @@ export function admitPeer(
   for (const peer of peers) {
     if (kept.has(peer)) continue
     const one = { peer, size: crowds.sizeOf(groupsOf(peer)) }
-    if (last === undefined || byLoss(one, last) < 0) last = one
+    if (last === undefined || byEvictionOrder(one, last) < 0) last = one
   }
   if (last === undefined || last.size <= own) return { status: 'refuse', problem: 'full: this node knows enough peers' }
   return { status: 'replace', did: last.peer.did }

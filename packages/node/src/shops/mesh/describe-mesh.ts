@@ -79,7 +79,7 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery, c
 
 const alwaysNamed = 32
 
-/** Beyond the first of them, readers hear of others each time: everybody is named to somebody. */
+/** After the first peers, each reader gets another random sample, so that every peer is named to somebody. */
 function withSample({ rng }: MeshDeps, peers: readonly SeenPeer[]): SeenPeer[] {
   if (peers.length <= relayedMax) return [...peers]
   return [...peers.slice(0, alwaysNamed), ...sample(peers.slice(alwaysNamed), peers.length, rng)]

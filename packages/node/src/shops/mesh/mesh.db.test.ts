@@ -238,13 +238,13 @@ test('a node that misses a peer reports it to others at once, and one that hears
   const body = { address: teller.origin, statement: (await findPeer(db.database, teller.did))?.statement ?? '' }
   const word = { ...body, silent: [gone.did, there.did, 'did:web:nobody.example', 'no did'] }
   expect(await announce(teller, word)).toMatchObject({ accepted: true })
-  await rounds.silence.heard(word.silent)
+  await rounds.silence.onReported(word.silent)
   await rounds.idle()
   expect(visits(there)).toBe(before + 1)
   expect((await findPeer(db.database, gone.did))?.state).toBe('suspect')
   expect(reported()).toEqual([gone.did, gone.did])
   // Said again, it costs nothing: both were tried just now.
-  await rounds.silence.heard(word.silent)
+  await rounds.silence.onReported(word.silent)
   await rounds.idle()
   expect([visits(there), reported().length]).toEqual([before + 1, 2])
 })
@@ -322,7 +322,7 @@ test('an announcement is taken once, from the node itself, for this node, in its
   await expect(receiveAnnouncement(deps, unlimited, body, call)).rejects.toMatchObject({ code: 'proof_invalid' })
 })
 
-test('anyone who impersonates another node fails: the keys are those of the address', async () => {
+test('a node that impersonates another one is refused: the keys are those of the address', async () => {
   const victim = world.add('https://victim.example.com')
   const thief = world.add('https://thief.example.com')
   // In the victim's name, with the thief's key.

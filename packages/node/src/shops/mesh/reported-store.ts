@@ -37,7 +37,7 @@ export async function takeSilentPeers(
   return rows.map(peerOf)
 }
 
-/** Of statements that a peer passed on, those newer than what is known of a peer that lives; mostly none. */
+/** The statements passed on by a peer that are newer than what is known of a live peer; mostly none. */
 export async function newerOf<T extends { did: string; sequence: number }>(
   sql: Sql,
   changed: readonly T[],

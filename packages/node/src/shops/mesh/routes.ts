@@ -78,7 +78,7 @@ export function meshRoutes(
             throw error
           })
           if (body.silent === undefined) views.outdated()
-          else await silence.heard(body.silent, answer.did)
+          else await silence.onReported(body.silent, answer.did)
           return jsonAnswer(answer)
         },
       },

@@ -32,7 +32,7 @@ const namesAtFirst = 64
 /** Peers whose prices are checked one after the other; with more of them, evenly over the time between two checks of each. */
 const pricesAtFirst = 8
 const pushedTo = 8
-/** So many pauses between visits without any peer, five minutes as a node is set up, are worth an alarm. */
+/** Pauses between visits without any peer after which an alarm is raised: five minutes by default. */
 const lonelyVisits = 20
 
 export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {

@@ -48,7 +48,7 @@ test('a node that a peer takes for silent announces itself there, once in a whil
   const before = seed.announced.length
   const stranger = world.add('https://stranger.example.com')
   for (const from of [seed, seed, stranger]) {
-    await rounds.silence.heard([deps.self.did], from.did)
+    await rounds.silence.onReported([deps.self.did], from.did)
     await rounds.idle()
   }
   expect([seed.announced.length, stranger.announced.length]).toEqual([before + 1, 0])

@@ -6,22 +6,22 @@ import type { MeshViews } from './mesh-view.ts'
 import { takeSilentPeers } from './reported-store.ts'
 import { findPeer, type PeerRow } from './store.ts'
 
-/** What this node does about peers that stop to answer, so that all drop one soon however rarely each of them visits it. */
+/** What this node does about peers that stop answering, so that all nodes drop such a peer soon, even if each visits it rarely. */
 export type Silence = {
   /**
-   * Another node got no answer from these: a reason to go and ask them, and nothing more. If this node is one of them, it
-   * announces itself to the node that said so.
+   * Another node got no answer from these peers, so this node visits them; the report alone changes nothing. If this
+   * node is one of them, it announces itself to the node that reported it.
    */
-  heard(dids: readonly string[], from?: string): Promise<void>
+  onReported(dids: readonly string[], from?: string): Promise<void>
   /** Reports a peer that stopped answering: to that peer and to a few others, which pass it on. */
-  met(peer: Missed): void
+  reportSilent(peer: Missed): void
 }
 
 type Missed = Pick<PeerRow, 'did' | 'address'>
 
-/** With fewer, one node of fifty would be left that nobody reports it to. */
+/** With fewer, about one node of fifty would never receive the report. */
 const reportedTo = 6
-/** Peers on one machine go silent together. */
+/** Peers on one machine stop answering together, and one announcement names them all. */
 const gatherMs = 100
 
 export type SilenceWork = {
@@ -33,9 +33,9 @@ export type SilenceWork = {
 export function createSilence(deps: MeshDeps, views: MeshViews, { visit, start, signal }: SilenceWork): Silence {
   const { clock, settings, database } = deps
   const gathered = new Map<string, Missed>()
-  const tell = async () => {
+  const reportGathered = async () => {
     await clock.sleep(gatherMs, signal)
-    // One that only had much to do, or was cut off one way, can say so.
+    // Sent to the missed peers too: one that was only busy, or unreachable in one direction, can answer.
     const missed = [...gathered.values()].slice(0, silentMax)
     const silent = missed.map(({ did }) => did)
     gathered.clear()
@@ -54,7 +54,7 @@ export function createSilence(deps: MeshDeps, views: MeshViews, { visit, start, 
     await announceSelf(deps, peer, own, { signal })
   }
   return {
-    heard: async (dids, from) => {
+    onReported: async (dids, from) => {
       if (from !== undefined && dids.includes(deps.self.did)) start('an answer to a peer', answer(from))
       const nowMs = clock.nowMs()
       const seenBeforeMs = nowMs - settings.visitEveryMs / 3
@@ -63,9 +63,9 @@ export function createSilence(deps: MeshDeps, views: MeshViews, { visit, start, 
       const times = { nowMs, seenBeforeMs, leaseMs: settings.visitTimeoutMs * 4, limit: silentTakenMax }
       for (const peer of await takeSilentPeers(database, unseen, times)) start('a visit to a peer', visit(peer))
     },
-    met: (peer) => {
+    reportSilent: (peer) => {
       gathered.set(peer.did, peer)
-      if (gathered.size === 1) start('word of a silent peer', tell())
+      if (gathered.size === 1) start('report of a silent peer', reportGathered())
     },
   }
 }

@@ -227,7 +227,7 @@ export async function weighNewcomers(sql: Sql, registered: RegisteredSql, arrive
   return { placed: weighed.slice(0, rows.length), newcomers: weighed.slice(rows.length) }
 }
 
-export async function crowdOut(sql: Sql, did: string): Promise<void> {
+export async function evictPeer(sql: Sql, did: string): Promise<void> {
   await sql.query(`update mesh_peer set state = 'dead', problem = 'another peer has its place' where did = $1`, [did])
 }
 
@@ -306,7 +306,7 @@ export async function markReportsRead(sql: Sql, did: string, read: ReportsRead):
   )
 }
 
-export async function dropPeer(sql: Sql, did: string, untilMs: number): Promise<void> {
+export async function hidePeer(sql: Sql, did: string, untilMs: number): Promise<void> {
   await sql.query(
     `update mesh_peer set dropped_until = greatest(dropped_until, ${at(2)}), problem = 'it asks buyers another price than it states'
      where did = $1`,

@@ -12,7 +12,7 @@ import { agentsPath, evidenceBytesMax, evidencePageMax, evidencePath } from './l
 import { ownStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
 import { keysIn } from './read-peer-keys.ts'
-import { dropPeer, findPeer, markReportsRead, type PeerRow } from './store.ts'
+import { findPeer, hidePeer, markReportsRead, type PeerRow } from './store.ts'
 
 export type Taken = { status: 'taken' | 'known' } | { status: 'refused'; reason: string } | { status: 'unknown_node' }
 
@@ -34,7 +34,7 @@ export async function takeEvidence(deps: MeshDeps, value: unknown): Promise<Take
     const saved = await saveEvidence(tx, { id, evidence, kind, capability, atMs, nowMs })
     if (!saved) return { status: 'known' }
     if (kind === 'price') {
-      await dropPeer(tx, evidence.node, atMs + priceEvidenceMs)
+      await hidePeer(tx, evidence.node, atMs + priceEvidenceMs)
       deps.metrics.count('mesh_price_mismatches')
       deps.log.warn({ peer: evidence.node, capability }, 'a buyer proved that a peer asks other prices than it states')
     }

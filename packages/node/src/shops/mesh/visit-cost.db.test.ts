@@ -88,7 +88,7 @@ test('a statement that only lasts longer is not passed on while visits reach eve
   }
   answerWith(seed)
   await pass()
-  // Nobody can use the first one: anyone who knows the peer has read it there.
+  // The first statement is of use to nobody: every node that knows the peer has read it there.
   expect(await passedOn(0)).toEqual([])
   const firstMs = clock.nowMs()
   clock.advance(1_000)

@@ -62,7 +62,7 @@ export async function visitPeer(deps: MeshDeps, peer: PeerRow, visit: Visit): Pr
   await learnPeers(deps, peer, document, known)
   await learnChanges(deps, changes, visit)
   if (changes.length > 0) await recordChangesRead(deps.database, peer.did, changesReadMs)
-  await visit.silence.heard(document.silent)
+  await visit.silence.onReported(document.silent)
   if (nowMs - peer.reportsReadAtMs >= settings.evidenceEveryMs && mayHaveReports(peer, document))
     await readPeerReports(deps, peer, signal)
   const listed = document.peers.some(({ did }) => did === deps.self.did)
@@ -182,8 +182,8 @@ async function missed(deps: MeshDeps, peer: PeerRow, visit: Visit, problem: stri
   const { visitEveryMs, backoffMaxMs } = deps.settings
   // One that is slow may only have much to do: what others then ask of it would make it slower.
   const isSlow = problem.endsWith('timeout')
-  // A doubt is settled soon: anyone who asks for a node should not hear of one that is gone. One that cannot be reached is tried
-  // again without waiting for a round.
+  // A suspect peer is tried again soon, so that callers are not sent to a node that is gone; one that cannot be reached,
+  // without waiting for a round.
   const isGone = problem === 'connect' && state === 'suspect' && peer.state === 'alive'
   const soonMs = visitEveryMs / 4
   const laterMs = Math.min(backoffMaxMs, visitEveryMs * 2 ** Math.min(failures, 10))
@@ -192,7 +192,7 @@ async function missed(deps: MeshDeps, peer: PeerRow, visit: Visit, problem: stri
   if (isGone) visit.again({ ...peer, state, failures }, soonMs)
   deps.metrics.count('mesh_visits', { outcome: 'missed' })
   if (state !== peer.state) visit.changed()
-  if (isSlow ? peer.failures === 1 : peer.state === 'alive') visit.silence.met(peer)
+  if (isSlow ? peer.failures === 1 : peer.state === 'alive') visit.silence.reportSilent(peer)
   // An operator who named a peer that cannot be reached should hear of it, once.
   const newsToOperator = state !== peer.state || (peer.foundBy === 'seed' && peer.failures === 0)
   if (newsToOperator) deps.log.info({ peer: peer.did, state, problem }, 'a peer of the mesh did not answer well')

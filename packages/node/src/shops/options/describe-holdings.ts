@@ -101,7 +101,7 @@ async function readPositions(deps: OptionDeps, wallet: Address) {
   }))
 }
 
-/** Of one contract: by the model while it is traded, and what it would pay if it expired at the index of now. */
+/** Value of one contract: by the model while it is traded, and as the payoff if it expired at the current index. */
 type Worth = { value: Micro | null; payoff: Micro }
 
 async function worthOf(deps: OptionDeps, symbols: readonly string[]): Promise<Map<string, Worth>> {

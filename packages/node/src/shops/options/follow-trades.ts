@@ -15,7 +15,7 @@ const longBefore = (id: bigint): bigint => ((id >> 31n) - lateSeconds) << 31n
 export type Followed = {
   symbol?: string
   after?: bigint
-  /** Of the series, at the start and whenever it has changed. */
+  /** Reads the order book of the series, at the start and after each change. */
   readOrderBook?(): Promise<object | undefined>
 }
 

@@ -64,7 +64,7 @@ async function matchSeries(deps: OptionDeps, tx: Tx, series: Series): Promise<nu
     tx,
     [...bids, ...offers, ...held].map(({ wallet }) => wallet),
   )
-  // As when they enter the book: nothing is traded for anyone who owes, after a restore perhaps the same money.
+  // As when an order is placed, a wallet in debt does not trade: after a restore it may owe this same money.
   const owesNothing = ({ wallet }: BookRow) => !debts.has(wallet)
   const [buys, sells, resold] = [bids.filter(owesNothing), offers.filter(owesNothing), held.filter(owesNothing)]
   const wanted = await readWanted(

@@ -87,7 +87,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
     ],
     reversalHooks: [refusePartRefunds],
     payoutPurposes,
-    promises: async (network) => (network === deps.network ? vaultCommitments(database) : 0n),
+    committedMicro: async (network) => (network === deps.network ? vaultCommitments(database) : 0n),
     jobs: jobsOf(deps, demo),
     stop: async () => {
       stopped.abort(new Error('the node stops'))

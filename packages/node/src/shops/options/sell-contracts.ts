@@ -94,7 +94,10 @@ async function findBuyers(deps: OptionDeps, tx: Tx, series: Series, selling: Sel
   return { sales: sales.map((sale) => ({ ...sale, priceMicro: sale.bid.price_micro })), debts }
 }
 
-/** Of a contract that was bought back: all that is behind it, or what was paid in for it and for having it back. */
+/**
+ * What a writer gets for contracts bought back: all their collateral if the series settles, and if it is void what was paid
+ * in for them and for the buy-back.
+ */
 const writerShares = ({ capMicro }: Series, ended: readonly Sold[]): Share[] =>
   [...new Set(ended.map(({ bid }) => bid.wallet))].map((wallet) =>
     sumShare(

@@ -22,7 +22,7 @@ export type Series = ContractTerms & {
   /** The tick that the last pricing went by; undefined before the first one. */
   pricedTick: { atMs: number; valueE4: bigint } | undefined
   synthetic: boolean
-  /** Of the index it was listed on. */
+  /** Method of the index on which it was listed. */
   method: string
 }
 

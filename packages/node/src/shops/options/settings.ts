@@ -48,7 +48,7 @@ export type OptionSettings = {
   agentMicro: Micro
   /** Whether that is the operator's word; otherwise it follows from what the stream asks of an agent. */
   agentMicroIsGiven: boolean
-  /** Of the ticks that a settlement looks back on, so many had enough agents, or nothing is listed. */
+  /** Share of the ticks in a settlement's window that must have had enough agents; below it nothing is listed. */
   publishedShare: number
   quantityMax: number
   contractsPerWallet: number

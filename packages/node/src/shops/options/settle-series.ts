@@ -16,8 +16,8 @@ const perStepMax = 200
 
 /**
  * Brings series from their expiry to their end: the value is fixed and signed, then everybody's part becomes payable, a
- * step at a time. Every step is one transaction that changes a row only once, so that anyone who dies in between leaves
- * the rest to the next run.
+ * step at a time. Every step is one transaction that changes a row only once, so that a process that dies in
+ * between leaves the rest to the next run.
  */
 export async function settleSeries(deps: OptionDeps): Promise<number> {
   const { rows } = await deps.database.query<{ symbol: string }>(

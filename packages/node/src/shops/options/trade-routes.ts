@@ -127,7 +127,7 @@ function buyRoute(deps: TradeDeps): RouteDeclaration {
   })
 }
 
-/** Of the quote, or of the book as it is now; anyone who only asks sees the cheapest contract there is. */
+/** The premium of the quote, or of the book as it is now; a request without a body gets that of the cheapest contract. */
 async function premiumFor(deps: TradeDeps, { body }: RouteInput): Promise<Micro> {
   if (body === undefined) return (await deps.board.cheapest())?.premiumMicro ?? premiumLowestMicro
   const { symbol, quantity = 1, quote_id } = body as BuyBody

@@ -12,7 +12,7 @@ import { insertPasses, insertRedemptions, pendingPoints, pointBalances, readRede
 
 export type RedemptionRequest = {
   nonce: string
-  /** Of the whole request: the same nonce with another request is refused. */
+  /** Hash of the whole request: the same nonce with another request is refused. */
   requestHash: Buffer
   wallet: Address
   points: bigint

@@ -292,7 +292,7 @@ async function checkSigned(deps: RedeemRouteDeps, body: RedeemBody, owner: Addre
 
 const seconds = (text: string): number => Math.floor(Date.parse(text) / 1000)
 
-/** The pass was paid for with points: anyone who shows its redemption again after its token was revoked gets a new one. */
+/** The pass was paid for with points: repeating its redemption after its token was revoked returns a new token. */
 async function passToken({ database, passTokens }: RedeemRouteDeps, redeemed: Redeemed): Promise<string | null> {
   const { passId, tokenSecret } = redeemed
   const known = await passTokens.remake(database, tokenSecret, passId)

@@ -79,7 +79,7 @@ export async function commitRemittance(deps: RoyaltyDeps, tx: Tx, sale: Sale): P
   return { ...answer, commitments: leafCommitment(deps.tree.origin, row.record) }
 }
 
-/** Of a royalty that goes back to no page, creators get nothing: it is the recipient's. */
+/** A royalty for an answer that used no page pays no creators: it belongs to the recipient. */
 function splitRoyalty(sale: Sale, parent: Parent): { tollMicro: Micro; creatorMicro: Micro } {
   if (parent.pages.length === 0) return { tollMicro: 0n, creatorMicro: 0n }
   const { share, rest } = splitShare(sale.amountMicro, tollBps)

@@ -218,7 +218,7 @@ test('a wallet change with the consent of the paid wallet takes a new proof and 
   })
 })
 
-test('anyone who agreed to a change of wallet no longer contests it, though its own proof is the stronger one', async () => {
+test('a wallet that agreed to a change of wallet no longer contests it, though its own proof is the stronger one', async () => {
   const domain = newDomain()
   const holder = await claimed(domain)
   publishDns(domain, [holder.view.claim.prove.dns.value])

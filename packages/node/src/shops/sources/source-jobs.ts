@@ -15,7 +15,7 @@ const idleMs = 5_000
 /** Between giving back the lease of a job and asking for it again. */
 const pauseMs = 250
 
-/** Crawling, scoring and looking again. An idle node sleeps: its jobs are woken by anyone who has work for them. */
+/** Crawling, scoring and checking proofs again. On an idle node the jobs wait until a request brings work for them. */
 export async function openSourceJobs(
   deps: SourceDeps,
   stopping: AbortSignal,

@@ -9,7 +9,7 @@ export type Purchase = {
   vipMicro: Micro
   /** An upgrade changes the tier of what is left and adds no time. */
   kind?: 'period' | 'renewal' | 'upgrade'
-  /** Of an upgrade: the time that was left then, and was paid for. */
+  /** For an upgrade: the paid time that was left then. */
   paidMs?: number | null
 }
 

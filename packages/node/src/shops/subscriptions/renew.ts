@@ -27,9 +27,9 @@ export type RenewDeps = Pick<
 }
 
 const hourMs = 3_600_000
-/** So long before its end a subscription is renewed; an attempt that fails is made again every hour. */
+/** How long before its end a subscription is renewed; a failed attempt is repeated every hour. */
 const leadMs = 24 * hourMs
-/** So long after the end it is still tried. */
+/** How long after the end renewal is still tried. */
 const graceMs = 72 * hourMs
 /** What passes by itself, or by a top-up; anything else ends the renewal. */
 const passing = new Set([

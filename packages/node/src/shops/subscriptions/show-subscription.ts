@@ -42,7 +42,7 @@ export function chainOf(
   return chainWord(networks.find(({ caip2 }) => caip2 === network)?.name ?? network)
 }
 
-/** A test network goes by the word of the chain that it stands for. */
+/** A test network is shown under the name of its main network. */
 export const chainWord = (name: string): string => name.replace(/-(?:sepolia|amoy)$/, '')
 
 export function showSubscription(

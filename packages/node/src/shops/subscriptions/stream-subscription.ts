@@ -35,7 +35,7 @@ export type StreamSubscriptions = {
   priceMicro: bigint
   grant(tx: Tx, sale: Sale): Promise<StoredStreamSubscription>
   revoke(tx: Tx, paymentId: string, nowMs: number): Promise<void>
-  /** Without a token: anyone who opens the stream with it has it already. */
+  /** Without the token: a caller that opens the stream with it has it already. */
   describe(sql: Sql, wallet: Address): Promise<StoredStreamSubscription | undefined>
   tokenOf(stored: StoredStreamSubscription): Promise<string | null>
   /** What the token in an Authorization header opens now. Throws a Problem where that is nothing. */

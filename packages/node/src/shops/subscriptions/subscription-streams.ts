@@ -10,12 +10,12 @@ import { createStreamPlaces } from './stream-places.ts'
 /** How soon a stream ends whose subscription was revoked or whose token was changed. */
 export const recheckMs = 5_000
 
-/** All streams of one process, no matter who reads them. */
+/** All streams of one process, of all subscribers. */
 const allMax = 20_000
 
 /** An open stream, as far as its subscription can end it. */
 export type WatchedStream = {
-  /** Of the token that opened it; null when the wallet itself did. */
+  /** Digest of the token that opened it; null if the wallet itself did. */
   tokenSha256: string | null
   /** No longer paid for from this time on; it may have passed. */
   endAt(ms: number): void

@@ -121,7 +121,7 @@ export type TokenFacts = {
   genesis: Genesis | undefined
   logs: LogCoverage
   events: readonly ControlEvent[]
-  /** Of the policies bound now and their children; the latest ones where there are very many. */
+  /** Events of the policies bound now and of their children; if there are too many, the latest ones. */
   policyEvents: readonly PolicyEvent[]
   policyEventsLeftOut: number
   /** What logs say against views, each in a stable code. */

@@ -226,7 +226,7 @@ describe('time', () => {
     expect((await checker.check(token)).facts.block.hash).toBe(chain.control.head().hash)
   })
 
-  test('R21: a kept answer lives for seconds, and anyone who asks for a fresh one gets it at once', async () => {
+  test('R21: a cached answer is used for seconds, and a request for a fresh one gets it at once', async () => {
     const token = await issuer.create('soon paused')
     await issuer.call(token, 'grantRole', roles.PAUSE_ROLE, issuer.address)
     let nowMs = systemClock.nowMs()

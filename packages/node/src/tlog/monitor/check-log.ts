@@ -114,7 +114,7 @@ class Look {
       this.find('unknown_key', 'alarm', `the log names more than ${keysMax} keys`)
       return false
     }
-    // A key that was revoked stays so, whatever the log says of it later: anyone who stole it would say nothing.
+    // A revoked key stays revoked even if the log leaves that out later, as it would if the thief of the key ran it.
     const taken = first.filter((vkey) => !keys.includes(vkey))
     this.state = {
       ...this.state,

@@ -5,7 +5,7 @@ import type { LeasedWalletDeps, OutgoingCall, SendResult, WalletLimits } from '.
 import { walletsWithReorgedTransactions } from './reorged-transactions.ts'
 import { walletsWithUnfinished } from './transaction-store.ts'
 import type { WalletKey } from './wallet-key.ts'
-import { type WalletHolder, wantWallet } from './wallet-lease.ts'
+import { requestWallet, type WalletHolder } from './wallet-lease.ts'
 
 export type SettlementWalletsOptions = Omit<LeasedWalletDeps, 'fees' | 'limits'> & {
   keys: readonly WalletKey[]
@@ -33,9 +33,9 @@ export type SettlementWallets = {
   stop(): Promise<void>
 }
 
-const wantMs = 2_000
+const requestedForMs = 2_000
 /** How long a released wallet is left to other processes before this one takes it again. */
-const courtesyMs = 150
+const handoverMs = 150
 
 export function defaultWalletLimits(blockSeconds: number): WalletLimits {
   return {
@@ -63,7 +63,7 @@ function createWalletPool(deps: LeasedWalletDeps, holder: WalletHolder) {
 
   const retire = (leased: LeasedWallet, force = false) => {
     if (leasedWallets.get(leased.wallet) === leased) leasedWallets.delete(leased.wallet)
-    notBeforeMs.set(leased.wallet, leased.isWanted() ? clock.monotonicMs() + courtesyMs : 0)
+    notBeforeMs.set(leased.wallet, leased.isWanted() ? clock.monotonicMs() + handoverMs : 0)
     const closed = leased
       .close(force)
       .catch(() => {})
@@ -136,10 +136,10 @@ function createWalletPicker(
       const key = keys[(turn + step) % keys.length] as WalletKey
       if (from !== undefined && key.address !== from) continue
       if (leasedWallets.has(key.address) || clock.monotonicMs() < (notBeforeMs.get(key.address) ?? 0)) continue
-      notBeforeMs.set(key.address, clock.monotonicMs() + courtesyMs)
+      notBeforeMs.set(key.address, clock.monotonicMs() + handoverMs)
       const leased = await open(key)
       if (leased) return leased
-      await wantWallet(database, network.caip2, key.address, wantMs)
+      await requestWallet(database, network.caip2, key.address, requestedForMs)
     }
     return undefined
   }

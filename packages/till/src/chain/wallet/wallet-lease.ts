@@ -68,7 +68,7 @@ export async function leaseWallet(
 }
 
 /** Asks the holder of the wallet to release it once its transactions are mined. */
-export async function wantWallet(sql: Sql, network: string, wallet: Address, forMs: number): Promise<void> {
+export async function requestWallet(sql: Sql, network: string, wallet: Address, forMs: number): Promise<void> {
   await sql.query(
     `update settlement_wallet set wanted_until = clock_timestamp() + $3 * interval '1 millisecond' where network = $1 and wallet = $2`,
     [network, wallet, forMs],

@@ -8,7 +8,7 @@ import { keccak256 } from '../../kernel/keccak.ts'
 import { type RecoverableSignature, signDigest } from '../../kernel/secp256k1.ts'
 import { transactionDigest, type UnsignedTransaction } from './transaction-bytes.ts'
 
-/** What a wallet is asked to sign, in full: anyone who holds the key decides by what it means, never by a digest alone. */
+/** What a wallet is asked to sign, in full: the holder of the key decides by what it means, never by a digest alone. */
 export type SigningRequest =
   | { kind: 'transaction'; transaction: UnsignedTransaction }
   /** EIP-3009; `receive` is for a contract that pulls the money itself. */

@@ -31,7 +31,7 @@ type Command =
   | { kind: 'slash'; micro: bigint }
   | { kind: 'release' | 'due' | 'revoke' | 'reorg' | 'recover' }
 
-// Small ones are drawn with the answer by anyone who has plenty, large ones are held first.
+// A wallet with a large balance draws small amounts with the answer; large amounts are held first.
 const micro = fc.oneof(fc.bigInt({ min: 1n, max: 25n }), fc.bigInt({ min: 1n, max: 600n }))
 const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ kind: fc.constantFrom('topup' as const, 'refund' as const, 'bond' as const), micro }),

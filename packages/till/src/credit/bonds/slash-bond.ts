@@ -20,7 +20,7 @@ export type SlashOutcome =
   | { status: 'slashed'; bond: Bond; micro: Micro }
   | { status: 'refused'; why: 'no_such_bond' | 'ended' | 'not_upheld' | 'more_than_left' | 'slashed_before' }
 
-/** Whether a ruling was upheld against a wallet: anyone who rules knows. */
+/** Whether a ruling was upheld against a wallet. Supplied by the part that rules. */
 export type IsUpheld = (tx: Tx, ruling: string, wallet: Address) => Promise<boolean>
 
 /** Takes a bond, or a part of it, for an upheld ruling: posted as income of the node, and in the audit log. */

@@ -131,7 +131,7 @@ export type NewMandate = {
 
 export type InsertOutcome = 'new' | 'known' | 'nonce_used'
 
-/** The same text again is no second mandate; another text under the same nonce is refused. */
+/** Storing the same text again changes nothing; another text under the same nonce is refused. */
 export async function insertMandate(
   tx: Tx,
   { id, mandate, chainId, ownerKind, signature }: NewMandate,
@@ -167,7 +167,7 @@ export async function confirmMandate(tx: Tx, id: string): Promise<void> {
   await tx.query('update mandate set confirmed_at = now() where id = $1', [id])
 }
 
-/** How many an owner has open; those that ended take no place. */
+/** How many open mandates an owner has; ended ones do not count. */
 export async function countOpen(sql: Sql, owner: Address, nowMs: number): Promise<number> {
   const { rows } = await sql.query<{ open: number }>(
     `select count(*)::integer as open from mandate where owner = $1 and revoked_at is null and valid_until > $2`,

@@ -62,7 +62,7 @@ export function classifyVerify(result: HttpExchangeResult): VerifyOutcome {
 }
 
 const isSuccessCode = (code: number) => code >= 200 && code < 300
-/** Redirects included: anyone who sent us elsewhere has not said no. */
+/** Redirects included: a server that redirects has not refused the payment. */
 const isInconclusive = (code: number) =>
   code < 200 || (code >= 300 && code < 400) || code === 408 || code === 429 || code >= 500
 

@@ -102,7 +102,7 @@ function usable(deps: OrderedDeps, members: readonly Member[]): Member[] {
 }
 
 /** How long the last answer of a facilitator counts as recent. */
-const heardMs = 10_000
+const answerFreshMs = 10_000
 const probeMsMax = 5_000
 /** A buyer waits for this. */
 const askMsMax = 2_000
@@ -112,7 +112,7 @@ const askMsMax = 2_000
  * would be lost for the buyer until it expires.
  */
 async function answers(deps: OrderedDeps, member: Member): Promise<boolean> {
-  if (deps.clock.monotonicMs() - member.heardAtMs < heardMs) return true
+  if (deps.clock.monotonicMs() - member.heardAtMs < answerFreshMs) return true
   await ask(deps, member, askMsMax)
   return member.health.pausedUntilMs === undefined
 }

@@ -18,7 +18,7 @@ export type PlannedDeposit = {
   config: ChannelConfig
   deposit: Deposit
   nonce: Hex
-  /** Of the contract, before it. */
+  /** State in the contract, before the deposit. */
   state: ChannelState
 }
 

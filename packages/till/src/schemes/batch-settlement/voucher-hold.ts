@@ -20,7 +20,7 @@ export type VoucherHold = {
   chargeMicro: Micro
   /** To be made before the sale. */
   deposit?: PlannedDeposit
-  /** Of the deposit. */
+  /** Transaction of the deposit. */
   transaction?: Hex
 }
 

@@ -4,7 +4,7 @@ import type { Log } from '../../kernel/log.ts'
 import { type ConnectionTarget, connectClient } from '../connection.ts'
 import { AlreadyRunning } from '../errors.ts'
 
-/** Held for life by anyone who runs the data folder, on a connection that does nothing else. */
+/** Held by the process that runs the data folder for as long as it lives, on a connection used for nothing else. */
 export type OwnerLock = {
   held(): boolean
   /** From now on the end of the connection is expected. */

@@ -1,7 +1,7 @@
 import type { MatrixRow } from '@assay/sdk'
 import { withMinus } from '../../ui/format.ts'
 
-/** What of a feed is shown. `cursors` are those of the pages before this one, the newest last. */
+/** The part of a feed that is shown. `cursors` are those of the pages before this one, the newest last. */
 export type View = { symbols: string; filter: string; sort: string; cursors: readonly string[] }
 
 export const firstView: View = { symbols: '', filter: '', sort: '', cursors: [] }

@@ -34,7 +34,7 @@ test('the pages of one claim are one citation, not many', async () => {
   expect(await findWashSigns(db.database, [])).toEqual([])
 })
 
-test('anyone who claimed a source that is not proven yet, or shares a cluster with a claimer, cites itself', async () => {
+test('a wallet that claimed a source that is not proven yet, or shares a cluster with a claimer, cites itself', async () => {
   await db.owner.query(
     `insert into source (domain, registrable, display, origin, state, registered_at, updated_at)
      values ('mine.test', 'mine.test', 'mine.test', 'http://mine.test', 'registered', now(), now())`,

@@ -14,7 +14,7 @@ const topics = [
 ].map(toEventSelector)
 const blocksAtOnce = 5_000n
 
-/** Takes every claim and move up to the final block into the books, no matter who sent it. */
+/** Posts every claim and move up to the final block, whichever wallet sent it. */
 export async function followEvents(deps: CreatorDeps, place: CreatorChain, final: BlockRef): Promise<void> {
   const { caip2 } = place.network
   const contract = place.contract

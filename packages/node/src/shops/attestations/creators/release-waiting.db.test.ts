@@ -84,7 +84,7 @@ test('hosts that nobody proved do not keep others from being released, however m
   expect(await releaseWaiting(deps())).toBe(0)
 })
 
-test('anyone who proves a domain that he cited himself before is held, and the citation is checked again', async () => {
+test('a creator who proves a domain that he cited before is held, and the citation is checked again', async () => {
   await prove('own.test', 'file')
   await cite([{ domain: 'own.test', registrable: 'own.test' }])
   await db.owner.query(

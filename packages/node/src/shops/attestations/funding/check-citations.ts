@@ -25,8 +25,8 @@ type Cited = {
 export type FlowsSeen = { atMs: number; pairs: ReadonlySet<string>; cycles: ReadonlySet<string> }
 
 /**
- * Looks once more at citations whose money is final, with what the chain says of their parties: anyone who is one cluster, or
- * goes round in a circle, or floods one source, is paid later and counts for nothing. Returns how many were checked.
+ * Checks citations again once their money is final, with what the chain says of their parties: those within one cluster,
+ * in a circle of citers, or in a flood on one source are paid later and count for nothing. Returns how many were checked.
  */
 export async function checkCitations(
   deps: FundingDeps,

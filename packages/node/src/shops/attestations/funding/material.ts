@@ -9,7 +9,7 @@ export type FundingView = {
 
 /**
  * Who lives on whose money, without those who fund the public or were not checked yet. What a wallet has at stake it
- * had before: anyone who sends it a little cannot become its main funder.
+ * had before, so that a stranger who sends it a little does not become its main funder.
  */
 export async function readFundingView({
   database,

@@ -7,7 +7,7 @@ const probeBlocks = 1_800n
 const recipientsMin = 60
 /** Anyone can send a cent to a thousand strangers and would look like an exchange. */
 const servedMicro = 1_000_000n
-/** Of its recipients fewer than one in so many cite here: it serves the public, not its own herd. */
+/** If fewer than one in this many of its recipients cite here, a funder serves the public and not a group of citers. */
 const strangersShare = 10
 const refetchMs = 86_400_000
 const probesMax = 20

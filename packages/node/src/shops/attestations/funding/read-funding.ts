@@ -10,9 +10,9 @@ const partiesAtOnce = 5_000
 const walletsAtOnce = 200
 /** A run that finds more leaves the rest to the next. */
 const batchesMax = 40
-/** Dust is no funding: anyone who sends it must not be able to pull a stranger into a cluster. */
+/** Dust is no funding: by sending it nobody must be able to pull a stranger into a cluster. */
 export const fundingMicroMin = 10_000n
-/** Of what a wallet received: less than this is not even written down. */
+/** A funder that gave less than this share of what a wallet received is not recorded. */
 const keptShare = 100n
 
 type Batch = { wallets: Address[]; readTo: bigint | null; scannedTo: bigint | null }

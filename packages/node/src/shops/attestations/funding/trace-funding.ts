@@ -9,7 +9,7 @@ export type Ancestor = { funder: string; share: number; hop: number }
 export type FundingTrace = {
   /** Everyone a wallet's money passed through; shares are at least what they are. */
   funders(wallet: string): Ancestor[]
-  /** Of the money that did not go round, what passed through one funder: what comes by twice counts once. */
+  /** The share of a wallet's money that passed through one funder, without money sent in a circle; each part counts once. */
   shareThrough(wallet: string, funder: string): number
 }
 

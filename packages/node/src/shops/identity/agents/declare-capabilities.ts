@@ -13,7 +13,7 @@ async function proveSigner(deps: IdentityDeps, { named }: NamedAgent, call: Call
   return { signer, subject: subjectOfSigner(named, signer) }
 }
 
-/** Of agents whose wallets come by themselves. */
+/** New agents per network address and day, of those that register themselves. */
 const newPerAddressAndDay = 64
 export const submitterOf = ({ remoteAddress }: Pick<CallContext, 'remoteAddress'>): Submitter => ({
   name: limitKey(remoteAddress),

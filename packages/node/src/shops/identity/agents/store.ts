@@ -98,7 +98,7 @@ export type NewVersion = {
   nowMs: number
 }
 
-/** Appends a version. Two at once follow each other; anyone who named the version it changes loses to the other. */
+/** Appends a version. Two at once run one after the other; the second fails if it named the version that it changes. */
 export async function appendVersion(tx: Tx, added: NewVersion): Promise<number> {
   const now = new Date(added.nowMs)
   await insertAgent(tx, added)
@@ -191,7 +191,7 @@ export const registeredSql = (wallet: string) =>
   `exists (select from agent a join agent_version v on v.subject = a.subject and v.version = a.version
      where a.wallet = ${wallet} and a.deactivated_at is null and v.document ? 'erc8004')`
 
-/** For anyone who changes what a DID document of this wallet shows; kept documents of it are dropped everywhere. */
+/** Called after a change to what the DID document of this wallet shows: every process drops its cached copy. */
 export async function agentChanged(sql: Sql, wallet: Address): Promise<void> {
   await sql.query('select pg_notify($1, $2)', [agentChangedChannel, wallet])
 }

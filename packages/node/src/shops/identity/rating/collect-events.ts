@@ -51,7 +51,7 @@ const ownMoney = /^(?:credit|options)\./
 /** Ends of a payment that are nobody's fault: its time ran out before it was submitted to the chain. */
 const blameless: ReadonlySet<string> = new Set(['authorization_expired', 'reorged', 'owner_gone'])
 
-/** Of what creators earn from, the operator keeps a tenth; the rest may go back to the payer under another name. */
+/** The operator keeps a tenth of a citation's price; the rest may return to the payer under another name. */
 const creatorsCostDivisor = 10n
 
 /** All wallets that rows name; their relatedGroups decide what the rows are worth. */

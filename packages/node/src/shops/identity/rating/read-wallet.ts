@@ -25,13 +25,13 @@ export type WalletStatusRow = {
 
 export const list = (query: string) => `(select json_agg(t) from (${query}) t)`
 
-/** Behind the cursor; its time is repeated separately, for the index that has the wallet first. */
+/** Rows after the cursor; its time is repeated separately, for the index that has the wallet first. */
 const since = (wallet: string, of: string) =>
   `p.${wallet} = $1 and p.ended_at >= c.${of}_at and (p.ended_at, p.${wallet}, p.id) > (c.${of}_at, c.${of}_${wallet}, c.${of}_id)`
 
 /**
- * Of the wallet $1, with more columns if there are any. One statement, so that no aggregation can pass between what is read
- * from the books and what is read behind them. The limit tells the planner that there is one cursor; without it, it plans
+ * The status of the wallet $1, with more columns if there are any. One statement, so that no aggregation can pass between
+ * what is read from the books and what is read behind them. The limit tells the planner that there is one cursor; without it, it plans
  * for hundreds.
  */
 export const walletStatusSql = (evidence: EvidenceSql, more = '') => `select ${more}

@@ -14,8 +14,8 @@ export async function seedDemo(
   size: DemoSize,
   options: {
     onProgress(progress: DemoProgress): void
-    /** Yields to the event loop between files: buyers come first. */
-    restful: boolean
+    /** Whether to yield to the event loop between files, so that requests of buyers are answered first. */
+    yieldsBetweenFiles: boolean
     stop: AbortSignal
     /** Marks of files this process has made already. */
     made: Set<string>
@@ -32,13 +32,13 @@ export async function seedDemo(
     if (isThere(mark)) continue
     const file = planned.make()
     // Making a file and reading it are each some tenths of a second at most: requests are answered in between.
-    if (options.restful) await deps.clock.sleep(0)
+    if (options.yieldsBetweenFiles) await deps.clock.sleep(0)
     const outcome = await ingestFile(deps, { ...file, source: planned.source, synthetic: true, url: mark })
     if (outcome.status === 'refused') deps.log.error({ file: mark, ...outcome }, 'a demo file was refused')
     // Where a short list has the same bytes in the small and the large demo, nothing is stored under the second name.
     options.made.add(mark)
     options.onProgress({ state: 'loading', files: index + 1, of: plan.length, symbols: size.symbols })
-    if (options.restful)
+    if (options.yieldsBetweenFiles)
       await deps.clock.sleep(Math.min(250, deps.clock.monotonicMs() - startedMs), options.stop).catch(() => {})
   }
   options.onProgress({ state: 'done', files: plan.length, of: plan.length, symbols: size.symbols })

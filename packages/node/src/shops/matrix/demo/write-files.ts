@@ -60,7 +60,7 @@ export function shortInterestFile(securities: Securities, settlement: IsoDate, b
 
 const averageDays = 10
 
-/** Of the days up to a settlement, as its publisher takes it. */
+/** Average volume over the days up to a settlement, computed as the publisher does. */
 function averageVolume(one: DemoSecurity, day: number): number {
   let sum = 0
   for (let back = 0; back < averageDays; back += 1) sum += volumeOn(one, day - back)

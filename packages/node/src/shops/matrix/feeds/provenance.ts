@@ -6,7 +6,7 @@ import type { LicencePolicy } from '../licences/licence-policy.ts'
 
 /** The tail of a value's JSON: `,"source":…,"as_of":…,"available_at":…,"licence":…}`. The same for thousands of rows, so kept. */
 export type Provenance = {
-  /** Of the same array of columns much is remembered: callers make it once, not for each row. */
+  /** Results are cached by the array of columns: callers create that array once, not for each row. */
   tail(columns: readonly Column[], symbol: number): string
   tailOfOrigin(origin: number): string
   /** Origins named so far. */

@@ -11,7 +11,7 @@ export type BackfillReport = {
   name: string
   url: string
   outcome: FetchOutcome
-  /** Of the file that is held for it. */
+  /** Digest of the stored file; null if there is none. */
   sha256: string | null
 }
 

@@ -95,7 +95,7 @@ function foundNothingNewer(source: Source, held: boolean, lastFetch: LastFetch |
   return ['200', '304'].includes(lastFetch.status) && lastFetch.checkedAtMs > nowMs - source.schedule.graceMs
 }
 
-/** Of a publisher with a past: each period once, newest first. What the operator supplies is wanted for every trading day. */
+/** For a publisher with an archive each period once, newest first. The operator's own files: every trading day. */
 function wantedPeriods(source: Source, plan: FetchPlan | undefined, nowMs: number): string[] {
   if (source.id === 'prices' && plan === undefined) {
     const yesterday = addTradingDays(easternDate(nowMs), -1)

@@ -61,7 +61,7 @@ function whatIsMissing(deps: AvailabilityDeps): string {
 
 type Reason = Omit<Unavailable, 'sinceMs'> & { sinceMs?: number }
 
-/** Of a snapshot: empty, or nothing that it needs came when it was due. */
+/** Why a snapshot is not for sale: it is empty, or nothing that it needs arrived when it was due. */
 function reasonOf({ manifest }: Snapshot, late: readonly SourceState[]): Reason | undefined {
   const { feed } = manifest
   if (manifest.row_count === 0) return { why: 'empty', detail: `The newest snapshot of ${feed} has no row.` }

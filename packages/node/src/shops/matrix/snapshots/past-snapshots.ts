@@ -20,7 +20,7 @@ export function createPastSnapshots(deps: MakerDeps, maker: SnapshotMaker) {
   const lines = { free: createLine(placesOf.free), paid: createLine(placesOf.paid) }
   const make = async (feed: Feed, variant: Variant, inputs: SnapshotInputs) =>
     (await maker.find(inputs)) ??
-    // Not kept for the next start: anyone who asks for the past must not push out what everybody asks for.
+    // Not kept for the next start: requests for the past must not evict what everybody asks for.
     lines[variant](() => maker.make(feed, variant, inputs, { views: new Map(), keep: false }))
   const at = (id: FeedId, variant: Variant, atMs: number, method?: ScoreMethodName): Promise<Snapshot | NoSnapshot> => {
     const feed = method === undefined ? feeds[id] : feedUnder(id, method)

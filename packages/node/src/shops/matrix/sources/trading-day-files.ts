@@ -8,7 +8,7 @@ export const factorDays = 60
 /** Lists in a row that are looked through for how long a security has been on them. */
 export const listDays = 40
 
-/** Of a publisher with one file, or one for each market, a trading day: as many days as are wanted, the newest first. */
+/** Files of a publisher with one file, or one for each market, per trading day: the newest `wanted` days first. */
 export function tradingDayFiles(
   wanted: number,
   filesOf: (day: IsoDate) => readonly DueFile[],

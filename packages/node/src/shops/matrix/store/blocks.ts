@@ -1,6 +1,6 @@
 import type { RowSet } from '../sources/row-set.ts'
 
-/** So many that a block of any dataset fills a good part of a page, so few that one symbol's rows are cheap to get at. */
+/** Large enough for a block of any dataset to fill most of a page, small enough to read one symbol's rows cheaply. */
 const rowsPerBlock = 64
 /** As many rows as one statement takes without long pauses for others. */
 const rowsPerStatement = 8_192

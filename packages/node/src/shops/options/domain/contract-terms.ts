@@ -44,7 +44,7 @@ export function isInBand(premiumMicro: Micro): boolean {
   return premiumMicro >= premiumLowestMicro && premiumMicro <= premiumHighestMicro
 }
 
-/** Of a premium of one contract at a price per point; rounded up, so that no fraction of collateral is missing. */
+/** Premium of one contract at a price per point; rounded up, so that no fraction of collateral is missing. */
 export function premiumOf(pointPrice: number, sizeMicro: Micro): Micro {
   return BigInt(Math.ceil(pointPrice * Number(sizeMicro)))
 }

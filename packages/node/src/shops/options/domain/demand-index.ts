@@ -17,7 +17,7 @@ export type IndexInput = { cluster: string; startsAtMs: number; endsAtMs: number
 export type IndexTick = {
   cluster: string
   atMs: number
-  /** Of the demand of all clusters, in 10^-12. */
+  /** Share of the demand of all clusters, in 10^-12. */
   shareE12: number
   /** Agents behind this point; null where too few were seen to publish them. */
   agents: number | null

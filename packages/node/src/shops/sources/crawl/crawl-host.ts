@@ -3,7 +3,7 @@ import type { Sql } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import type { ReadPage } from '../page/read-page.ts'
 import { forbidsReading } from '../pages/page-terms.ts'
-import { wantScore } from '../register/ask-for-work.ts'
+import { requestScore } from '../register/ask-for-work.ts'
 import { discoverHost, type FoundPage, readRsl, rulesOf } from './discover-host.ts'
 import type { HostFindings } from './findings.ts'
 import { followSite } from './follow-site.ts'
@@ -52,7 +52,7 @@ export async function crawlHost(deps: SourceDeps, lease: HostLease, window: Craw
     failures,
     problem: outcome !== 'silent' ? null : visit.reachable ? silentNote : (visit.findings.robots?.note ?? silentNote),
   })
-  if (pages > 0 || outcome !== 'unfinished') await wantScore(database, lease.source.domain, clock)
+  if (pages > 0 || outcome !== 'unfinished') await requestScore(database, lease.source.domain, clock)
   return pages
 }
 
@@ -160,7 +160,7 @@ async function visitPages(
   }
 }
 
-/** All of it or, when the lease is lost, nothing: anyone who has the host now may have read its pages later than we did. */
+/** All of it or, when the lease is lost, nothing: the process that has the host now may have read its pages later. */
 async function storeBatch(
   deps: SourceDeps,
   lease: HostLease,

@@ -34,7 +34,7 @@ export type PageFacts = {
   contact: boolean
   licences: readonly LicenceFinding[]
   textCharacters: number
-  /** Of the main text; see `textSketch`. */
+  /** Sketch of the main text; see `textSketch`. */
   sketch: string
   retracted: boolean
   noIndex: boolean

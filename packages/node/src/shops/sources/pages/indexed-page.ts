@@ -12,9 +12,9 @@ export type IndexedPage = {
   title: string
   /** Main text, before `normalText`. */
   text: string
-  /** Of the decoded body. */
+  /** Digest of the decoded body. */
   contentSha256: Hex
-  /** Of the normal text. */
+  /** Digest of the normalized text. */
   textSha256: Hex
   fetchedAt: Date
   language: string | undefined

@@ -4,7 +4,7 @@ import { type IndexedPage, indexedPage, pageColumns, type StoredPage } from './i
 /** Sent with the domain when pages of it were stored. A wake-up only: what changed is read by number. */
 export const pageStoredChannel = 'page_stored'
 
-/** Held shared by anyone who numbers changes, alone by anyone who asks how far they are complete. */
+/** Held in shared mode while changes are numbered, exclusively while reading up to which number they are complete. */
 export const pageChangeLock = '1634952033, 50'
 
 /** `page` is undefined when there is nothing to offer any more: gone, forbidden, marked noindex or of a refused source. */

@@ -1,7 +1,7 @@
 import type { SourceDeps } from '../deps.ts'
 import { checkClaim, methodNow, type ProofMethod, strengthOf } from '../proof/check-claim.ts'
 import { gatherProof } from '../proof/gather-proof.ts'
-import { wantScore } from './ask-for-work.ts'
+import { requestScore } from './ask-for-work.ts'
 import { type ClaimRow, liveClaims, lockSource } from './records.ts'
 import { closeContest, installHolder, settleHolder } from './source-state.ts'
 import { termsOf, verifySource } from './verify-source.ts'
@@ -52,7 +52,7 @@ export async function settleContest(deps: SourceDeps, domain: string): Promise<v
     const stays = winner && winner !== holder ? { ...winner, failures: 0 } : holder
     if (stays) await settleHolder(deps, tx, source, stays)
   })
-  await wantScore(deps.database, domain, deps.clock)
+  await requestScore(deps.database, domain, deps.clock)
 }
 
 function chooseWinner(

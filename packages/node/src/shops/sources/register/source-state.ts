@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import { type ProofMethod, strengthOf } from '../proof/check-claim.ts'
-import { wantCrawl } from './ask-for-work.ts'
+import { requestCrawl } from './ask-for-work.ts'
 import { keepNewcomer, type Newcomer } from './newcomers.ts'
 import { type ClaimRow, liveClaims, type SourceRow } from './records.ts'
 import { removeOwnCitations } from './remove-own-citations.ts'
@@ -97,7 +97,7 @@ export async function installHolder(deps: SourceDeps, tx: Tx, source: SourceRow,
   await tx.query('update source set proven_claim = $2 where domain = $1', [source.domain, claim.id])
   await removeOwnCitations(deps, tx, source.domain, claim.wallet)
   await setState(deps, tx, source.domain, 'proven', `Proven by ${claim.method ?? 'proof'}.`)
-  await wantCrawl(tx, source.domain, deps.clock)
+  await requestCrawl(tx, source.domain, deps.clock)
 }
 
 /** A second proof: with the paid wallet's consent a change after a delay, without it a dispute with notice. */

@@ -8,7 +8,7 @@ import { freshTerms } from '../proof/claim-token.ts'
 import { gatherProof, type ProofEvidence } from '../proof/gather-proof.ts'
 import type { ProofTerms } from '../proof/instructions.ts'
 import { walletStatement } from '../proof/wallet-statement.ts'
-import { wantCrawl, wantScore } from './ask-for-work.ts'
+import { requestCrawl, requestScore } from './ask-for-work.ts'
 import { findNewcomers } from './newcomers.ts'
 import { type ClaimRow, findSource, liveClaims, lockSource } from './records.ts'
 import { type CheckedClaim, settleState } from './source-state.ts'
@@ -52,8 +52,8 @@ export async function verifySource(deps: SourceDeps, domain: string): Promise<bo
   })
   // A signature in the file is as good as one sent to us; checking it may need the chain, so not in the transaction.
   for (const { claim, signature } of signatures) await proveWallet(deps, claim, signature).catch(() => {})
-  await wantCrawl(deps.database, domain, deps.clock, deps.settings.recrawlPauseMs)
-  await wantScore(deps.database, domain, deps.clock)
+  await requestCrawl(deps.database, domain, deps.clock, deps.settings.recrawlPauseMs)
+  await requestScore(deps.database, domain, deps.clock)
   return true
 }
 

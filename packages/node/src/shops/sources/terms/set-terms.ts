@@ -3,7 +3,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { renumberPages } from '../crawl/store.ts'
 import type { SourceDeps } from '../deps.ts'
 import { sourceProblems } from '../problems.ts'
-import { wantCrawl } from '../register/ask-for-work.ts'
+import { requestCrawl } from '../register/ask-for-work.ts'
 import { findSource, liveClaims, lockSource } from '../register/records.ts'
 import { type CreatorRule, licencesOf } from './creator-rules.ts'
 import { rslUrl, writeRsl } from './publish-rsl.ts'
@@ -34,7 +34,7 @@ export async function setTerms(deps: SourceDeps, { domain, rules, signedBy }: Te
     )
     await renumberPages(tx, domain)
     // What was forbidden until now has to be read first.
-    await wantCrawl(tx, domain, deps.clock, deps.settings.recrawlPauseMs)
+    await requestCrawl(tx, domain, deps.clock, deps.settings.recrawlPauseMs)
   })
   deps.termsChanges.count += 1
 }

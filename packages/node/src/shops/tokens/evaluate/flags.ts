@@ -3,7 +3,7 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import { adminRole, draftRoles, noSupplyCap, roleLabel, roles, scopeNames, wad } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { decodePolicyId } from '../policy-id.ts'
-import { accountsSaid, canStillChange, deniesOf, freezingScopes, viewScope } from './policies.ts'
+import { accountsAnswered, canStillChange, deniesOf, freezingScopes, viewScope } from './policies.ts'
 import { largestSupply } from './powers.ts'
 import { levelOf, reachOf } from './reach.ts'
 import { isPresumedDead, isReachable } from './reachable.ts'
@@ -88,7 +88,7 @@ function adminFlags(facts: TokenFacts, raise: Raise): void {
     raise(
       'admin_is_single_key',
       'warning',
-      'The only admin is one ordinary account: anyone who has its key has the token.',
+      'The only admin is one ordinary account: its key alone controls the token.',
       'roles.DEFAULT_ADMIN_ROLE',
     )
 }
@@ -162,7 +162,7 @@ const times = (count: number) => (count === 1 ? 'once' : `${count} times`)
 function takingFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
   if (powers.seize.now === 'armed') {
     const exempt = viewScope(facts, 'SEIZE_EXEMPT_POLICY')
-    if (accountsSaid(exempt, false) === undefined)
+    if (accountsAnswered(exempt, false) === undefined)
       raise(
         'seizable_unless_listed',
         'critical',

@@ -63,7 +63,7 @@ describe('who can freeze through a composite policy', () => {
     expect(who(intersect | invertBit, and)).toEqual({ [alice]: false, [bob]: false, [carol]: true })
   })
 
-  test('anyone who administers every child needs nobody else', () => {
+  test('an admin of every child needs nobody else', () => {
     const composite = policy(union, zeroAddress, [blocklist, second])
     expect(who(union, composite, [policy(blocklist, alice), policy(second, alice)])).toEqual({ [alice]: true })
   })

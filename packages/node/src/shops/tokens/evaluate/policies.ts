@@ -57,15 +57,15 @@ export function deniesOf({ tree, memberships, listsKnown }: ScopeView): Denies {
   return answers.has(true) ? 'nobody' : 'everybody'
 }
 
-/** Accounts of which the scope says so; undefined where they have no end. */
-export function accountsSaid(view: ScopeView, wanted: boolean): readonly Address[] | undefined {
+/** Accounts for which the scope gives the wanted answer; undefined if there is no limit to them. */
+export function accountsAnswered(view: ScopeView, wanted: boolean): readonly Address[] | undefined {
   const { tree } = view
   return tree === undefined ? [] : accountsOf(view.memberships.filter((one) => saysOf(tree, one) === wanted))
 }
 
 export const saysOf = (tree: Tree, { listed }: Membership): boolean => allows(tree, (base) => listed.has(base))
 
-/** Undefined where they have no end. */
+/** Undefined if there is no limit to them. */
 export function accountsOf(memberships: readonly Membership[]): readonly Address[] | undefined {
   return memberships.some(({ accounts }) => accounts === undefined)
     ? undefined
@@ -74,7 +74,7 @@ export function accountsOf(memberships: readonly Membership[]): readonly Address
 
 /** Accounts that a list keeps out of a scope which lets everybody else through. */
 export function namedAndDenied(view: ScopeView): readonly Address[] {
-  return accountsSaid(view, false) ?? []
+  return accountsAnswered(view, false) ?? []
 }
 
 /** Those who can bring one of these accounts to the wanted answer by changing lists. */

@@ -15,7 +15,7 @@ import {
 } from './conditions.ts'
 import { exercisedOf } from './exercised.ts'
 import {
-  accountsSaid,
+  accountsAnswered,
   dedupe,
   freezingScopes,
   listMovers,
@@ -113,7 +113,7 @@ function freezeIn(facts: TokenFacts, scope: ScopeName): { now: Level; who: Party
   const live = liveView(facts, view)
   const stopping = listMovers(live, false)
   // Somebody froze everybody and can thaw them: that is freezing, at work.
-  const allStopped = view.listsKnown && accountsSaid(view, true)?.length === 0
+  const allStopped = view.listsKnown && accountsAnswered(view, true)?.length === 0
   const thawing = allStopped ? dedupe([...listMovers(live, true), ...admins.live]) : []
   const who = dedupe([...stopping, ...thawing])
   const others = dedupe([...possibleMovers(view, false), ...admins.parties])

@@ -23,7 +23,7 @@ export type PowerName = (typeof powerNames)[number]
 export type Party = {
   account: Address
   how: string
-  /** Of policies: whether this party can do it without any other. */
+  /** For policies: whether this party can do it without any other. */
   alone?: boolean
 }
 
