@@ -26,7 +26,9 @@ export type ChallengeDeps = {
 }
 
 /** What a 402 needs to know of a way to pay. */
-type Offered = Pick<Scheme, 'name' | 'supports' | 'isOffered' | 'requirements' | 'extensions'> & { id?: string }
+type Offered = Pick<Scheme, 'name' | 'supports' | 'isOffered' | 'suitsAll' | 'requirements' | 'extensions'> & {
+  id?: string
+}
 
 /** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
 const challengeAgeMsMax = 30_000
@@ -186,14 +188,13 @@ const isOffered = (scheme: Offered, { route }: PaidCall, terms: Terms): boolean 
 type Entry = { scheme: Offered; terms: Terms }
 
 /**
- * `exact` by EIP-3009 on every network, then the further dollars of the route, each by the way that every holder can pay
- * it, then other ways: as many as clients weigh.
+ * The way that every holder can pay on every network, then the same for the further dollars of the route, then other ways:
+ * as many as clients weigh.
  */
 function chooseEntries(known: readonly Entry[], last: number): Entry[] {
-  const rankOf = ({ scheme, terms: { network } }: Entry): number => {
-    const isPlain = scheme.id === (network.usdc.eip3009 === false ? 'exact-permit2' : 'exact')
-    if (!isPlain) return 2
-    return network.caip2.includes('/') ? 1 : 0
+  const rankOf = ({ scheme, terms }: Entry): number => {
+    if (!scheme.suitsAll?.(terms)) return 2
+    return terms.network.caip2.includes('/') ? 1 : 0
   }
   const roomFor = [Number.POSITIVE_INFINITY, acceptsMax, acceptsMax - last]
   return [...known]
