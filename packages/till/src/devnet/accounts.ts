@@ -15,7 +15,7 @@ export function demoAccount(role: string): DemoAccount {
   return account
 }
 
-/** Funded on every embedded chain. Further roles are those of whoever starts the chain. */
+/** Funded on every embedded chain. Further roles are given when a chain is started. */
 export const demoAccounts: readonly DemoAccount[] = ['operator', 'buyer', 'settler', 'custody'].map(demoAccount)
 
 /**

@@ -30,7 +30,7 @@ const readsHead = new Set(['eth_blockNumber', 'eth_call', 'eth_estimateGas', 'et
 
 /**
  * What somebody's demo chain has beside what every embedded chain has: puts its contracts there each time the chain is
- * opened, and gives the chain's RPC with answers of its own.
+ * opened, and gives the RPC of the chain with its own answers added.
  */
 export type ChainExtension = (request: RpcRequest, chainId: number) => Promise<RpcRequest>
 
