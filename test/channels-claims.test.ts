@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { channelContract } from '../packages/protocol/src/typed-data/channel.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import { accounts, balanceOf } from '../packages/till/src/ledger/index.ts'
+import { channelAccounts } from '../packages/till/src/schemes/batch-settlement/accounts.ts'
 import { channelCall, depositPayload, voucherPayload } from './harness/channel-client.ts'
 import { cheapPath, cheapPrice as price } from './harness/cheap-shop.ts'
 import { spentOnChain } from './harness/invariants.ts'
@@ -160,9 +161,9 @@ test('strangers who claim and settle are posted like ourselves', async () => {
     )
     .toBe(price)
   await jobs.run(['payments.reconcile'])
-  expect(await ledger(accounts.channelClaimed(network))).toBe(0n)
+  expect(await ledger(channelAccounts.claimed(network))).toBe(0n)
   expect(await ledger(accounts.unmatched(network, 'pay_to'))).toBe(0n)
-  expect(await ledger(accounts.channelVouchers(network))).toBe(await openVouchers())
+  expect(await ledger(channelAccounts.vouchers(network))).toBe(await openVouchers())
 })
 
 // The last one, for it moves the time of the chain by a day.
@@ -186,6 +187,6 @@ test('one channel that was emptied does not keep others from being claimed, and 
     )
     .toEqual([price, price])
   expect(await channelRow(emptied.account)).toMatchObject({ claimed: 0n, posted: 0n })
-  expect(await ledger(accounts.channelLoss(network))).toBe(price)
-  expect(await ledger(accounts.channelVouchers(network))).toBe(await openVouchers())
+  expect(await ledger(channelAccounts.loss(network))).toBe(price)
+  expect(await ledger(channelAccounts.vouchers(network))).toBe(await openVouchers())
 })

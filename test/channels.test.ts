@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { channelContract } from '../packages/protocol/src/typed-data/channel.ts'
 import { accounts, balanceOf } from '../packages/till/src/ledger/index.ts'
+import { channelAccounts } from '../packages/till/src/schemes/batch-settlement/accounts.ts'
 import { channelBuyer, channelCall, channelOf, channelTerms, voucherPayload } from './harness/channel-client.ts'
 import { cheapPath, cheapPrice as price } from './harness/cheap-shop.ts'
 import { spentOnChain } from './harness/invariants.ts'
@@ -110,7 +111,7 @@ describe('an unmodified client of @x402/evm', () => {
     expect(await salesOf(account)).toEqual(Array.from({ length: calls }, () => price))
     expect(await spent(account)).toBe(3_000_000n)
     await jobs.run(['payments.reconcile'])
-    expect(await ledger(accounts.channelVouchers(network))).toBe(charged)
+    expect(await ledger(channelAccounts.vouchers(network))).toBe(charged)
     if (calls === 2_000) {
       // The whole deposit is used: it is claimed when its time has come.
       await till.db.owner.query(`update channel set unclaimed_since = 'epoch' where payer = $1`, [
@@ -141,12 +142,12 @@ describe('an unmodified client of @x402/evm', () => {
     expect(await channelRow(account)).toMatchObject({ claimed: price, posted: 0n })
     expect(await tokenBalance(till.base, config.receiver)).toBeGreaterThanOrEqual(before + price)
     await until(account, ['payments.reconcile'], { posted: price })
-    expect(await ledger(accounts.channelClaimed(network))).toBe(0n)
+    expect(await ledger(channelAccounts.claimed(network))).toBe(0n)
     expect(await ledger(accounts.unmatched(network, 'pay_to'))).toBe(0n)
     const { rows } = await till.db.owner.query<{ vouchers: bigint }>(
       `select sum(charged_micro - posted_micro - lost_micro)::bigint as vouchers from channel`,
     )
-    expect(await ledger(accounts.channelVouchers(network))).toBe(rows[0]?.vouchers)
+    expect(await ledger(channelAccounts.vouchers(network))).toBe(rows[0]?.vouchers)
   })
 
   test('gets a lost answer again: by the same request, or later by a fresh voucher that is not charged', async () => {

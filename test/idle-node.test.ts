@@ -1,19 +1,20 @@
 import { afterAll, expect, test } from 'vitest'
-import { type Devnet, startDevnet } from '../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../packages/till/src/devnet/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { connectClient } from '../packages/till/src/store/connection.ts'
 import { createFastClock } from './harness/fast-clock.ts'
 import { startProductionNode } from './harness/production-node.ts'
 import { openRpcProxies } from './harness/rpc-proxies.ts'
+import { startChain } from './harness/start-chain.ts'
 
 const clock = createFastClock(10)
 const minuteMs = 60_000
 const ports = { port: 0, clock: systemClock, log: silentLog }
 const chains: [Devnet, Devnet] = [
   // Older than the first block that the token index reads: its past is indexed all the while.
-  await startDevnet({ chainId: 8453, emptyBlocks: 53_000_000, ...ports }),
-  await startDevnet({ chainId: 137, ...ports }),
+  await startChain({ chainId: 8453, emptyBlocks: 53_000_000, ...ports }),
+  await startChain({ chainId: 137, ...ports }),
 ]
 const providers = await openRpcProxies(...chains)
 for (const provider of providers.base) provider.limitLogs(10_000, 400)

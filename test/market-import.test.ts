@@ -6,10 +6,11 @@ import { matrixShop, openMatrixShop, sources } from '../packages/node/src/shops/
 import { openPublishers, type Publishers } from '../packages/node/src/shops/matrix/ingest/publishers.fixture.ts'
 import { parseMatrixSettings } from '../packages/node/src/shops/matrix/settings.ts'
 import { parseSubscriptionPolicy } from '../packages/node/src/shops/subscriptions/index.ts'
-import { type Devnet, startDevnet } from '../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../packages/till/src/devnet/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { type ProductionNode, productionOrigin, startProductionNode } from './harness/production-node.ts'
+import { startChain } from './harness/start-chain.ts'
 import { until } from './harness/until.ts'
 
 /** The first day of the feed: a production node, and publishers that answer over HTTP. */
@@ -24,7 +25,7 @@ const today = new Date().toISOString().slice(0, 10)
 
 beforeAll(async () => {
   const ports = { clock: systemClock, log: silentLog, port: 0 }
-  chains = [await startDevnet({ chainId: 8453, ...ports }), await startDevnet({ chainId: 137, ...ports })]
+  chains = [await startChain({ chainId: 8453, ...ports }), await startChain({ chainId: 137, ...ports })]
   publishers = await openPublishers()
   const put = (url: string, bytes: Buffer) => publishers.files.set(addressOf(url), bytes)
   for (const { url, period } of dueOf('sec-fails')) put(url, failsFile(securities, period, today).bytes)

@@ -4,10 +4,11 @@ import type { Unavailable } from '../packages/node/src/http/index.ts'
 import { sampleFiles } from '../packages/node/src/shops/matrix/demo/sample-files.fixture.ts'
 import { createSymbolTable, ingestFile } from '../packages/node/src/shops/matrix/index.ts'
 import type { Shop } from '../packages/node/src/shops/shop.ts'
-import { type Devnet, startDevnet } from '../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../packages/till/src/devnet/index.ts'
 import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { type ProductionNode, productionOrigin, startProductionNode } from './harness/production-node.ts'
+import { startChain } from './harness/start-chain.ts'
 import { echoPath, openTill, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
@@ -15,7 +16,7 @@ let chains: [Devnet, Devnet]
 let node: ProductionNode
 beforeAll(async () => {
   const ports = { clock: systemClock, log: silentLog, port: 0 }
-  chains = [await startDevnet({ chainId: 8453, ...ports }), await startDevnet({ chainId: 137, ...ports })]
+  chains = [await startChain({ chainId: 8453, ...ports }), await startChain({ chainId: 137, ...ports })]
   node = await startProductionNode(chains, { ownShops: 'all' })
 }, 120_000)
 afterAll(async () => {

@@ -9,12 +9,13 @@ import { createSymbolTable, ingestFile } from '../packages/node/src/shops/matrix
 import { seedDemoTokens } from '../packages/node/src/shops/tokens/demo/seed-tokens.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import type { Rpc } from '../packages/till/src/chain/index.ts'
-import { type Devnet, startDevnet } from '../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../packages/till/src/devnet/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { createDatabase } from '../packages/till/src/store/pool.ts'
 import { type ProductionNode, productionOrigin, startProductionNode } from './harness/production-node.ts'
+import { startChain } from './harness/start-chain.ts'
 import { until } from './harness/until.ts'
 
 // The part of `npm run rehearse` that fits into every test run: production mode, every shop, chains as old as the real ones.
@@ -27,8 +28,8 @@ const buyer = privateKeyToAccount(generatePrivateKey())
 beforeAll(async () => {
   const ports = { clock: systemClock, log: silentLog, port: 0 }
   chains = [
-    await startDevnet({ chainId: 8453, emptyBlocks: 53_000_000, ...ports }),
-    await startDevnet({ chainId: 137, emptyBlocks: 88_000_000, ...ports }),
+    await startChain({ chainId: 8453, emptyBlocks: 53_000_000, ...ports }),
+    await startChain({ chainId: 137, emptyBlocks: 88_000_000, ...ports }),
   ]
   token = (await makeTokens(chains[0]))[0]?.address ?? ''
   node = await startProductionNode(chains, { ownShops: 'all', env: { SANDBOX: 'true' } })

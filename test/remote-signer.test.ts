@@ -6,7 +6,7 @@ import { makeCertificate } from '../packages/node/src/outbound/certificate.fixtu
 import { knownNetworks, multicall3Address, type Network } from '../packages/till/src/chain/network.ts'
 import { createWalletKey, type SigningRequest, signerOf } from '../packages/till/src/chain/wallet/index.ts'
 import { demoAccount, demoUsdcAddress } from '../packages/till/src/devnet/accounts.ts'
-import { type Devnet, startDevnet } from '../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../packages/till/src/devnet/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import type { Metrics } from '../packages/till/src/kernel/metrics.ts'
@@ -23,6 +23,7 @@ import { parseKeyFile } from '../packages/till/src/signing/key-file.ts'
 import { createPrivateKeyStore } from '../packages/till/src/signing/private-keys.ts'
 import { startProductionNode } from './harness/production-node.ts'
 import { startSignerProcess } from './harness/signer-process.ts'
+import { startChain } from './harness/start-chain.ts'
 import { buy, echoPath } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
@@ -232,8 +233,8 @@ describe('keys for answers and for the log at a signer', () => {
     ])
     const ports = { port: 0, clock: systemClock, log: silentLog }
     const chains: [Devnet, Devnet] = [
-      await startDevnet({ chainId: 8453, ...ports }),
-      await startDevnet({ chainId: 137, ...ports }),
+      await startChain({ chainId: 8453, ...ports }),
+      await startChain({ chainId: 137, ...ports }),
     ]
     const none = {
       SIGNING_KEY_FILE: '',

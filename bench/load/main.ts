@@ -4,9 +4,10 @@ import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { startChain } from '../../test/harness/start-chain.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 import { untilQuiet } from '../process/until-quiet.ts'
@@ -58,7 +59,7 @@ export async function runLoadProof(args: string[]): Promise<number> {
     say('starting a node with every shop ...')
     const profile = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(values.profile)}`]
     // The chains run here: in production they are somebody else's work, too.
-    chains.push(...(await Promise.all([8453, 137].map((chainId) => startDevnet({ chainId, port: 0, ...ports })))))
+    chains.push(...(await Promise.all([8453, 137].map((chainId) => startChain({ chainId, port: 0, ...ports })))))
     const [base, polygon] = chains.map(({ url }) => url ?? '')
     const env = { ASSAY_HOME: home, BASE_RPC_URLS: base ?? '', POLYGON_RPC_URLS: polygon ?? '' }
     const server = await startChild('load/mixed-node.ts', env, ['--expose-gc', ...profile])

@@ -1,8 +1,8 @@
 // npx tsx bench/mesh/main.ts: six nodes in six processes, killed, stopped and cut off from each other. Exit code 1 when a
 // change takes ten seconds or more to be seen by all, or when a node that is up fails a customer.
-import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { startChain } from '../../test/harness/start-chain.ts'
 import { closeOnSignal } from '../process/on-signal.ts'
 import { reportFigures } from '../report-figures.ts'
 import { type Customers, sendCustomers } from './customers.ts'
@@ -14,8 +14,8 @@ const requiredSeconds = 10
 const giveUpSeconds = 60
 
 const ports = { clock: systemClock, log: silentLog }
-const base = await startDevnet({ chainId: 8453, port: 0, ...ports })
-const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+const base = await startChain({ chainId: 8453, port: 0, ...ports })
+const polygon = await startChain({ chainId: 137, port: 0, ...ports })
 const members: Member[] = []
 let sides = new Map<string, number>()
 /** Nodes that customers go to: those a reasonable customer could expect to answer. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Address } from '../../packages/protocol/src/address.ts'
-import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
@@ -11,6 +11,7 @@ import type { Database } from '../../packages/till/src/store/database.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import { runEmbedded } from '../../packages/till/src/store/embedded/run-embedded.ts'
 import { createDatabase } from '../../packages/till/src/store/pool.ts'
+import { startChain } from '../../test/harness/start-chain.ts'
 import { benchPayer } from '../load/sign-payments.ts'
 import { closeOnSignal } from '../process/on-signal.ts'
 import { openNats } from './nats.ts'
@@ -65,9 +66,9 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     const owner = createDatabase({ target: { url: server.databaseUrl }, poolSize: 2, rng: systemRng, ...ports })
     closing.push(() => owner.close())
     const fund = Array.from({ length: options.payers }, (_, index) => benchPayer(index).address)
-    const base = await startDevnet({ chainId: 8453, port: 0, fund, ...ports })
+    const base = await startChain({ chainId: 8453, port: 0, fund, ...ports })
     closing.push(() => base.stop())
-    const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+    const polygon = await startChain({ chainId: 137, port: 0, ...ports })
     closing.push(() => polygon.stop())
     const nats = await openNats(options.install, options.say)
     if (nats) closing.push(() => nats.stop())

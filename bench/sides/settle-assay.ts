@@ -4,10 +4,10 @@ import { exactPayment } from '../../packages/till/src/facilitators/index.ts'
 
 import { startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
-import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { startChain } from '../../test/harness/start-chain.ts'
 import { type BenchTerms, benchPayer, signPayment } from '../load/sign-payments.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
 import { withoutDemoData } from './quiet-config.ts'
@@ -15,8 +15,8 @@ import { countSettled, payees, settleTerms } from './settle-common.ts'
 
 const payers = Number(process.env['PAYERS'])
 const ports = { clock: systemClock, log: silentLog }
-const base = await startDevnet({ chainId: 8453, port: 0, fund: payees(payers), ...ports })
-const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+const base = await startChain({ chainId: 8453, port: 0, fund: payees(payers), ...ports })
+const polygon = await startChain({ chainId: 137, port: 0, ...ports })
 let facilitator: Facilitator | undefined
 const node = await startNode(
   parseConfig({

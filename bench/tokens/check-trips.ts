@@ -2,10 +2,8 @@ import { roleNames, roles } from '../../packages/node/src/shops/tokens/abi/b20.t
 import { createActor } from '../../packages/node/src/shops/tokens/issuer.fixture.ts'
 import { readToken } from '../../packages/node/src/shops/tokens/read/read-token.ts'
 import { readerOver } from '../../packages/node/src/shops/tokens/reader.fixture.ts'
+import { startTokenChain } from '../../packages/node/src/shops/tokens/token-chain.fixture.ts'
 import { httpEndpoint } from '../../packages/till/src/chain/index.ts'
-import { startDevnet } from '../../packages/till/src/devnet/index.ts'
-import { systemClock } from '../../packages/till/src/kernel/clock.ts'
-import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { summarize } from '../percentiles.ts'
 import { counting } from './counting-endpoint.ts'
 import { oneByOne, readNaively } from './naive-reader.ts'
@@ -16,7 +14,7 @@ const naiveReadings = 5
 
 /** A check of a token with 200 role events over the local RPC, beside a reader that asks one view at a time. */
 export async function measureTrips() {
-  const chain = await startDevnet({ chainId: 8453, port: 0, clock: systemClock, log: silentLog })
+  const chain = await startTokenChain({ port: 0 })
   try {
     const issuer = await createActor(chain)
     const token = await issuer.create('bench')

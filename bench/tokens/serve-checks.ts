@@ -6,8 +6,8 @@ import type { ShopContext } from '../../packages/node/src/shops/shop.ts'
 import { openTokensShop } from '../../packages/node/src/shops/tokens/index.ts'
 import { createActor } from '../../packages/node/src/shops/tokens/issuer.fixture.ts'
 import { endpointOf } from '../../packages/node/src/shops/tokens/reader.fixture.ts'
+import { startTokenChain } from '../../packages/node/src/shops/tokens/token-chain.fixture.ts'
 import { createRpc, knownNetworks, type Network, RpcRefusal } from '../../packages/till/src/chain/index.ts'
-import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
@@ -15,7 +15,7 @@ import { createFixedKeyring, generateSigningKey } from '../../packages/till/src/
 import { serveShop } from '../sides/serve-shop.ts'
 
 const tokensWanted = 50
-const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+const devnet = await startTokenChain()
 const endpoint = endpointOf(devnet)
 const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
 const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog })

@@ -6,9 +6,9 @@ import type { Rpc } from '../../packages/till/src/chain/index.ts'
 import { knownNetworks } from '../../packages/till/src/chain/network.ts'
 import { type RpcFault, startRpcProxy } from '../../packages/till/src/chain/rpc-proxy.fixture.ts'
 import { contractArtifacts } from '../../packages/till/src/devnet/artifacts.ts'
-import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { startChain } from '../../test/harness/start-chain.ts'
 import { laggingBy, withBlockTimestamps } from './habits.ts'
 
 const chainId = Number(process.env['REHEARSAL_CHAIN'])
@@ -21,7 +21,7 @@ const balancesSlot = 2
 const finalityLagBlocks = 3
 const logBlocksMax = 10_000
 
-const chain = await startDevnet({
+const chain = await startChain({
   chainId,
   port: 0,
   emptyBlocks: chainId === 8453 ? 53_000_000 : 88_000_000,

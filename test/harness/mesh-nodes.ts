@@ -12,10 +12,11 @@ import {
   parseMeshPeers,
 } from '../../packages/node/src/shops/mesh/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
-import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
+import { startChain } from './start-chain.ts'
 
 /** Short times, and every port of this machine: test nodes pick theirs freely. */
 export const quickMesh = {
@@ -49,8 +50,8 @@ export type StartOptions = {
 /** Nodes of different operators in one process: a database, a payee and a settling wallet each, one pair of chains. */
 export async function openMesh(): Promise<MeshFixture> {
   const ports = { clock: systemClock, log: silentLog }
-  const base = await startDevnet({ chainId: 8453, port: 0, ...ports })
-  const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+  const base = await startChain({ chainId: 8453, port: 0, ...ports })
+  const polygon = await startChain({ chainId: 137, port: 0, ...ports })
   const members: MeshMember[] = []
   const fund = async (address: string, amount: { microUsdc: bigint; wei: bigint }) => {
     for (const devnet of [base, polygon]) await devnet.control.fund(address.toLowerCase() as Address, amount)

@@ -12,7 +12,6 @@ import { shopList } from '../../packages/node/src/shop-list.ts'
 import { createOutsideWitness, mirrorLog } from '../../packages/node/src/tlog/restored-log.fixture.ts'
 import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
 import { demoAccount } from '../../packages/till/src/devnet/accounts.ts'
-import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
@@ -20,6 +19,7 @@ import { generateSigningKey } from '../../packages/till/src/signing/index.ts'
 import { appendToKeyFile } from '../../packages/till/src/signing/key-file.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
+import { startChain } from './start-chain.ts'
 import { buy } from './till-fixture.ts'
 import { until } from './until.ts'
 
@@ -68,8 +68,8 @@ const witnessNames = ['witness.example/one', 'witness.example/two']
 
 export async function openRestoredWorld(): Promise<RestoredWorld> {
   const ports = { clock: systemClock, log: silentLog }
-  const base = await startDevnet({ chainId: 8453, port: 0, ...ports })
-  const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+  const base = await startChain({ chainId: 8453, port: 0, ...ports })
+  const polygon = await startChain({ chainId: 137, port: 0, ...ports })
   const folder = await mkdtemp(join(tmpdir(), 'assay-restored-'))
   // The key that the log began with; later ones follow by its statements.
   let logKeys: string[] = []

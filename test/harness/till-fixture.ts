@@ -13,12 +13,13 @@ import type { Address } from '../../packages/protocol/src/address.ts'
 import { authorizationTypes } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
 import type { RpcProxy } from '../../packages/till/src/chain/rpc-proxy.fixture.ts'
 import { demoUsdcAddress } from '../../packages/till/src/devnet/accounts.ts'
-import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 
 import { openRpcProxies } from './rpc-proxies.ts'
+import { startChain } from './start-chain.ts'
 
 export const echoPath = '/v1/sandbox/echo'
 
@@ -63,10 +64,10 @@ export type FixtureOptions = {
 export async function openTill(options: FixtureOptions = {}): Promise<TillFixture> {
   const db = await openTestDatabase()
   const ports = { clock: systemClock, log: silentLog }
-  const base = await startDevnet({ chainId: 8453, port: 0, ...ports })
-  const polygon = await startDevnet({ chainId: 137, port: 0, ...ports })
+  const base = await startChain({ chainId: 8453, port: 0, ...ports })
+  const polygon = await startChain({ chainId: 137, port: 0, ...ports })
   const further = await Promise.all(
-    Object.values(options.chains ?? {}).map((chainId) => startDevnet({ chainId, port: 0, ...ports })),
+    Object.values(options.chains ?? {}).map((chainId) => startChain({ chainId, port: 0, ...ports })),
   )
   const devnets = [base, polygon, ...further]
   const providers = options.providers ? await openRpcProxies(base, polygon) : undefined

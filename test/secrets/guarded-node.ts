@@ -11,7 +11,7 @@ import { natsInstalled, startNats } from '../../packages/node/src/shops/intents/
 import { startSummary } from '../../packages/node/src/start-summary.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { demoUsdcAddress } from '../../packages/till/src/devnet/accounts.ts'
-import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import { createCdpFacilitator } from '../../packages/till/src/facilitators/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
@@ -21,6 +21,7 @@ import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import { createFaultPoints, type FaultPoints } from '../harness/fault-points.ts'
 import { openFeedShop } from '../harness/feed-shop.ts'
+import { startChain } from '../harness/start-chain.ts'
 import { type Canaries, makeCanaries } from './canaries.ts'
 import {
   type FailingFacilitator,
@@ -149,7 +150,7 @@ async function openOutside(canaries: Canaries, closing: (() => Promise<unknown>)
   const providers: KeyedProvider[] = []
   const urls: string[] = []
   for (const chainId of [8453, 137, furtherChain]) {
-    const chain = await startDevnet({ chainId, ...ports })
+    const chain = await startChain({ chainId, ...ports })
     closing.push(() => chain.stop())
     await chain.control.fund(canaries.settler.address.toLowerCase() as Address, { microUsdc: 0n, wei: 10n ** 20n })
     const pair = [

@@ -1,6 +1,6 @@
 import { toHex } from '../../packages/protocol/src/bytes.ts'
 import { channelContract } from '../../packages/protocol/src/typed-data/channel.ts'
-import { accounts } from '../../packages/till/src/ledger/index.ts'
+import { channelAccounts } from '../../packages/till/src/schemes/batch-settlement/accounts.ts'
 import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 
@@ -23,7 +23,7 @@ export async function checkChannels(scene: Scene): Promise<void> {
        (select coalesce(sum(charge_micro), 0)::bigint from channel_sale s where s.network = c.network and s.channel_id = c.id) as sold,
        coalesce((select ledger_sum(a.id) from ledger_account a where a.name = n.account), 0)::bigint as vouchers
      from unnest($1::text[], $2::text[]) n (network, account) join channel c on c.network = n.network`,
-    [networks, networks.map((network) => accounts.channelVouchers(network).name)],
+    [networks, networks.map((network) => channelAccounts.vouchers(network).name)],
   )
   for (const row of rows) {
     const name = toHex(row.id)

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { toHex } from '../../packages/protocol/src/bytes.ts'
-import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
+import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import { sha256 } from '../../packages/till/src/kernel/bytes.ts'
 import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import type { TestChain } from '../harness/send-transaction.ts'
+import { startChain } from '../harness/start-chain.ts'
 import { askedOnce, createView } from './chain-views.ts'
 import { createFaultPlan, type FaultPlan } from './fault-plan.ts'
 import { type NodeProcess, type Plant, type ProcessSetup, startProcess, type Tally } from './node-process.ts'
@@ -154,7 +155,7 @@ async function openPreparing(tally: Tally): Promise<TestDatabase> {
 
 async function fundWallets(seed: string, time: VirtualTime) {
   const clock = time.clockFor({ alive: true, skewMs: 0 })
-  const chains = await Promise.all([8453, 137].map((chainId) => startDevnet({ chainId, clock, log: silentLog })))
+  const chains = await Promise.all([8453, 137].map((chainId) => startChain({ chainId, clock, log: silentLog })))
   const people = (role: string, count: number) =>
     Array.from({ length: count }, (_, index) => privateKeyToAccount(toHex(sha256(`${seed}:${role}:${index}`))))
   const buyers = people('buyer', buyerCount)

@@ -17,6 +17,7 @@ import {
   startJobs,
   tillJobs,
 } from './compose/index.ts'
+import type { PaidRoute } from './contract/paid-call.ts'
 import { tillPaths } from './documents/till-documents.ts'
 import { msSinceJob } from './jobs/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
@@ -25,7 +26,7 @@ import { createIds } from './kernel/ids.ts'
 import { silentMetrics } from './kernel/metrics.ts'
 import { systemRng } from './kernel/random.ts'
 import { stderrLog } from './kernel/stderr-log.ts'
-import { openSelling } from './open-selling.ts'
+import { docsOriginOf, openSelling } from './open-selling.ts'
 import { prepareDue } from './payouts/index.ts'
 import { requestRefund } from './refunds/refund-payment.ts'
 import { changePayees } from './store/change-payees.ts'
@@ -71,25 +72,27 @@ async function compose(
   const infrastructure = await openInfrastructure({ ...settings, payeesHint }, ports, store, stops, intercept)
   const composition = { ports, infrastructure, stops }
   const parts = [events.part, ...(options.parts ?? [])]
-  const selling = openSelling(settings, options, ports, infrastructure)
+  const paidRoutes = new Map<string, PaidRoute>()
+  const routeOf = (id: string) => paidRoutes.get(id)
   const { screeningList } = options
   const settlement = await openSettlement({ ...settings, screeningList }, composition, intercept)
   const gate = await openGate(
     {
       ...gateSettings(options, settings, ports, infrastructure),
-      docsOrigin: selling.docsOrigin,
+      docsOrigin: docsOriginOf(settings),
       parts,
-      routeOf: selling.routeOf,
+      routeOf,
       channels: options.channels,
     },
     composition,
     settlement,
   )
+  const { drain, ...selling } = openSelling({ settings, options, ports, infrastructure, paidRoutes }, gate)
   const payouts = openPayouts(openCustody(settings, composition, settlement), parts)
   await prepareDue(store.database, payouts.purposes, payouts.policy)
   const { retention } = settings
   const work = {
-    ...{ routeOf: selling.routeOf, routePatienceMs, payouts, retention },
+    ...{ routeOf, routePatienceMs, payouts, retention },
     // Often enough for those who sell only while it runs.
     recoverIdleMs: settings.jobsMsMax / 3,
   }
@@ -105,9 +108,9 @@ async function compose(
     await recoverAtStart(ports, infrastructure, gate, { ...work, routePatienceMs: Number.POSITIVE_INFINITY })
     startJobs(rounds, jobs, stops)
   }
-  stops.push(() => selling.drain())
+  stops.push(drain)
   return {
-    ...selling.open(gate),
+    ...selling,
     origin: settings.origin,
     database: store.database,
     entitle: (port) => void gate.entitlements.push(port),

@@ -1,6 +1,6 @@
 import type { Infrastructure, OpenedGate, Ports } from './compose/index.ts'
 import type { PaidRoute } from './contract/paid-call.ts'
-import type { Scheme, Schemes } from './contract/scheme.ts'
+import type { Scheme } from './contract/scheme.ts'
 import { bazaarExtension, type Site, tillDocuments } from './documents/index.ts'
 import { tillPaths } from './documents/till-documents.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -40,85 +40,88 @@ const exposed =
 
 type Selling = Pick<Till, 'sell' | 'match' | 'fetch' | 'sold' | 'documents' | 'selfTest'>
 
-/** The routes of a till: declared one by one, found by path, answered through the gate. */
-export function openSelling(
-  settings: TillSettings,
-  options: TillOptions,
-  ports: Ports,
-  infrastructure: Infrastructure,
-) {
-  const { clock, log, metrics, ids } = ports
-  const docsOrigin = `${settings.origin}${tillPaths.errors.slice(0, -'/errors'.length)}`
-  const responder = createResponder(createResponseSigner(infrastructure.keyring, { clock }), {
-    docsOrigin,
-    https: settings.origin.startsWith('https:'),
-    fixedHeaders: ['Access-Control-Expose-Headers', exposed],
-    noTransform: true,
-  })
-  const sold: SoldRoute[] = []
-  const traffic = createTraffic()
-  const shared = createSharedChallenges(clock)
-  // Anyone who asks right after a change of keys must not get a signature of the old one.
-  infrastructure.keyring.onChange(shared.clear)
-  let deps: AnswerDeps | undefined
-  let schemes: Schemes | undefined
+/** Where the pages of problems are: below the till's own paths. */
+export const docsOriginOf = ({ origin }: TillSettings): string =>
+  `${origin}${tillPaths.errors.slice(0, -'/errors'.length)}`
 
+/** What routes are opened with. */
+export type SellingParts = {
+  settings: TillSettings
+  options: TillOptions
+  ports: Ports
+  infrastructure: Infrastructure
+  /** Filled with every paid route, by id. */
+  paidRoutes: Map<string, PaidRoute>
+}
+
+/** The routes of a till: declared one by one, found by path, answered through the gate. */
+export function openSelling(parts: SellingParts, gate: OpenedGate): Selling & { drain(): Promise<void> } {
+  const { settings, options, ports, infrastructure, paidRoutes } = parts
   const probes = createProbes(ports.rng)
-  const routes = createRoutes((route, request) => {
-    if (!deps) throw new Error('the till is not open')
+  const traffic = createTraffic()
+  const deps = answerDeps(parts, gate)
+  const { responder } = deps
+  const routes = createRoutes(paidRoutes, (route, request) => {
     if (route.paid && probes.has(request)) return answerProbe(responder, settings, route, request)
     return traffic.run(
-      () => answerRequest(deps as AnswerDeps, route, request),
+      () => answerRequest(deps, route, request),
       () => refuseClosed(responder, settings, request),
     )
   })
-
+  const sold: SoldRoute[] = []
   const declarations = () => sold.map(({ declaration }) => declaration)
-  const sell: Till['sell'] = (declaration, made) => {
-    const route = declareSale(declaration, made, networksOf(settings, declaration))
-    const faults = [
-      ...findDeclarationFaults([...documents, ...sold].map((one) => one.declaration).concat(route)),
-      ...findExampleFaults(route),
-      ...findMeterFaults(route, schemes?.all ?? []),
-    ]
-    if (faults.length > 0) throw new ConfigError(faults)
-    const opened = routes.open(route)
-    sold.push(opened)
-    return opened
-  }
-
   const documents = tillDocuments({
     ...{ site: siteOf(settings, options), sql: infrastructure.store.database, keyring: infrastructure.keyring },
-    proofs: proofsOn(infrastructure, clock),
-    routeOf: routes.paid,
+    proofs: proofsOn(infrastructure, ports.clock),
+    routeOf: (id) => paidRoutes.get(id),
     sold: declarations,
   }).map(routes.open)
-
   const { match } = routes
-  const fetch: Till['fetch'] = async (request, call = {}) => {
-    const found = match(request.method, targetOf(request.url).path)
-    return found ? found.route(request, { ...call, params: found.params }) : notFound(responder, settings, request)
-  }
-
   return {
-    docsOrigin,
-    routeOf: routes.paid,
-    stop: traffic.stop,
-    drain: traffic.drain,
-    open: (gate: OpenedGate): Selling => {
-      schemes = gate.schemes
-      deps = {
-        ...{ gate: gate.gate, responder, clock, log, metrics },
-        timeLimit: createTimeLimit(clock, settings.prepareMs),
-        origin: settings.origin,
-        authority: new URL(settings.origin).host,
-        requestId: createRequestIds(ids),
-        shared: () => (gate.entitlements.length === 0 ? shared : undefined),
-      }
-      const selfTest: Till['selfTest'] = (send) =>
-        probes.during((probe) => testSelf({ origin: settings.origin, sold: declarations(), send, probe }))
-      return { sell, match, fetch, sold: () => sold, documents: () => documents, selfTest }
+    match,
+    sell: (declaration, made) => {
+      const route = declareSale(declaration, made, networksOf(settings, declaration))
+      const faults = [
+        ...findDeclarationFaults([...documents, ...sold].map((one) => one.declaration).concat(route)),
+        ...findExampleFaults(route),
+        ...findMeterFaults(route, gate.schemes.all),
+      ]
+      if (faults.length > 0) throw new ConfigError(faults)
+      const opened = routes.open(route)
+      sold.push(opened)
+      return opened
     },
+    fetch: async (request, call = {}) => {
+      const found = match(request.method, targetOf(request.url).path)
+      return found ? found.route(request, { ...call, params: found.params }) : notFound(responder, settings, request)
+    },
+    sold: () => sold,
+    documents: () => documents,
+    selfTest: (send) =>
+      probes.during((probe) => testSelf({ origin: settings.origin, sold: declarations(), send, probe })),
+    drain: traffic.drain,
+  }
+}
+
+function answerDeps({ settings, ports, infrastructure }: SellingParts, { gate, entitlements }: OpenedGate): AnswerDeps {
+  const { clock, log, metrics, ids } = ports
+  const { keyring } = infrastructure
+  const shared = createSharedChallenges(clock)
+  // Anyone who asks right after a change of keys must not get a signature of the old one.
+  keyring.onChange(shared.clear)
+  return {
+    ...{ gate, clock, log, metrics },
+    responder: createResponder(createResponseSigner(keyring, { clock }), {
+      docsOrigin: docsOriginOf(settings),
+      https: settings.origin.startsWith('https:'),
+      fixedHeaders: ['Access-Control-Expose-Headers', exposed],
+      noTransform: true,
+    }),
+    timeLimit: createTimeLimit(clock, settings.prepareMs),
+    origin: settings.origin,
+    authority: new URL(settings.origin).host,
+    requestId: createRequestIds(ids),
+    shared: () => (entitlements.length === 0 ? shared : undefined),
   }
 }
 
@@ -141,8 +144,10 @@ const proofsOn = ({ store, checkContractSignature, networks }: Infrastructure, c
 })
 
 /** The routes of a till by id and by path. */
-function createRoutes(answer: (route: OpenRoute, request: SoldRequest) => PlainResponse | Promise<PlainResponse>) {
-  const paidRoutes = new Map<string, PaidRoute>()
+function createRoutes(
+  paidRoutes: Map<string, PaidRoute>,
+  answer: (route: OpenRoute, request: SoldRequest) => PlainResponse | Promise<PlainResponse>,
+) {
   const tree = createPathTree<SoldRoute>()
   const open = (declaration: RouteDeclaration): SoldRoute => {
     const { access } = declaration
@@ -164,7 +169,7 @@ function createRoutes(answer: (route: OpenRoute, request: SoldRequest) => PlainR
     const route = found?.values.get(method === 'HEAD' ? 'GET' : method) ?? found?.values.values().next().value
     return found && route && { route, params: found.params }
   }
-  return { open, match, paid: (id: string) => paidRoutes.get(id) }
+  return { open, match }
 }
 
 /** On which networks a route is sold: those that it names, or all of the till. A further dollar is always named. */
@@ -242,9 +247,6 @@ function createTraffic() {
   const running = new Set<Promise<unknown>>()
   let stopped = false
   return {
-    stop: () => {
-      stopped = true
-    },
     drain: async () => {
       stopped = true
       await Promise.allSettled(running)

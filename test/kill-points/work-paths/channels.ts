@@ -1,5 +1,6 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { accounts, balanceOf } from '../../../packages/till/src/ledger/index.ts'
+import { balanceOf } from '../../../packages/till/src/ledger/index.ts'
+import { channelAccounts } from '../../../packages/till/src/schemes/batch-settlement/accounts.ts'
 import { Broken, requireExactly } from '../../harness/broken.ts'
 import { channelBuyer, voucherPayload } from '../../harness/channel-client.ts'
 import { quote, send } from '../../harness/till-fixture.ts'
@@ -47,8 +48,8 @@ async function expectClaimed(harness: JobHarness, payer: PrivateKeyAccount, gain
     [],
   )
   const { owner } = harness.till.db
-  requireExactly('vouchers', await balanceOf(owner, accounts.channelVouchers(network)), open?.micro ?? 0n)
-  requireExactly('claimed and not received', await balanceOf(owner, accounts.channelClaimed(network)), 0n)
+  requireExactly('vouchers', await balanceOf(owner, channelAccounts.vouchers(network)), open?.micro ?? 0n)
+  requireExactly('claimed and not received', await balanceOf(owner, channelAccounts.claimed(network)), 0n)
 }
 
 /** Hours pass: the vouchers of a channel fall due. */

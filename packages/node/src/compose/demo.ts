@@ -1,10 +1,11 @@
 import { checksumAddress } from '@assay/protocol/address'
 import type { Devnet } from '@assay/till/devnet'
-import { demoAccounts, demoUsdcAddress } from '@assay/till/devnet/accounts'
+import { demoUsdcAddress } from '@assay/till/devnet/accounts'
+import { demoAccounts } from '../config/demo-accounts.ts'
 import type { Config } from '../config/load-config.ts'
 import type { Shop } from '../shops/shop.ts'
 
-const shownRoles = new Set(['operator', 'buyer', 'creator', 'affiliate'])
+const hiddenRoles = new Set(['settler', 'custody'])
 
 /** The `demo` object of the index: all that a script or a newcomer needs to buy at once. Its keys are worthless elsewhere. */
 export function demoObject(config: Config, devnets: readonly Devnet[], shops: readonly Shop[]) {
@@ -16,7 +17,7 @@ export function demoObject(config: Config, devnets: readonly Devnet[], shops: re
       usdc: checksumAddress(demoUsdcAddress(network.chainId)),
     })),
     accounts: demoAccounts
-      .filter((account) => shownRoles.has(account.role))
+      .filter((account) => !hiddenRoles.has(account.role))
       .map((account) => ({
         role: account.role,
         address: checksumAddress(account.address),

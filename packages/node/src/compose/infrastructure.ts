@@ -16,6 +16,7 @@ import { createKeyring, type Keyring } from '@assay/till/signing'
 import type { Config, ConfiguredNetwork } from '../config/load-config.ts'
 import type { PrometheusMetrics } from '../http/index.ts'
 import type { Shop } from '../shops/shop.ts'
+import { startDemoChain } from './demo-chain.ts'
 import { openSigningKeyPlaces, type WalletKeys } from './wallet-keys.ts'
 
 export type Ports = TillPorts & { metrics: PrometheusMetrics }
@@ -80,11 +81,9 @@ export async function startDevnets(
 ): Promise<Devnet[]> {
   const joins = config.networks.every(({ rpcUrls }) => rpcUrls.length > 0)
   if (config.mode === 'production' || joins) return []
-  // Loaded here and nowhere else: production carries no embedded chain.
-  const { startDevnet } = await import('@assay/till/devnet')
   return Promise.all(
     config.networks.map(async (network) => {
-      const devnet = await startDevnet({
+      const devnet = await startDemoChain(config.shops, {
         chainId: network.chainId,
         folder: join(config.home, 'chains', String(network.chainId)),
         port: network.devnetPort,

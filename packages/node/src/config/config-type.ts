@@ -7,7 +7,7 @@ import type { PayoutPolicy, WithdrawPolicy } from '@assay/till/payouts'
 import type { SignerConnection } from '@assay/till/signer'
 import type { Retention } from '@assay/till/store/partitions'
 import type { LoopbackTarget } from '../outbound/index.ts'
-import type { OpenShop } from '../shops/shop.ts'
+import type { OpenShop, ShopDeclaration } from '../shops/shop.ts'
 
 export type ConfiguredNetwork = Network & {
   rpcUrls: readonly string[]
@@ -19,8 +19,8 @@ export type ConfiguredNetwork = Network & {
   devnetPort: number
 }
 
-/** A shop whose settings were checked, and the folders of the migrations that make its tables. */
-export type ConfiguredShop = { name: string; open: OpenShop; migrations: readonly URL[] }
+/** A shop whose settings were checked. */
+export type ConfiguredShop = Pick<ShopDeclaration, 'name' | 'migrations' | 'demoChain'> & { open: OpenShop }
 
 /** Everything the operator can set. Parsed once; all problems are reported together. */
 export type Config = {

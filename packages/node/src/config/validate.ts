@@ -1,7 +1,8 @@
 import { zeroAddress } from '@assay/protocol/address'
-import { demoAccounts, demoSettlerKeys } from '@assay/till/devnet/accounts'
+import { demoSettlerKeys } from '@assay/till/devnet/accounts'
 import { facilitatorChoices, settlesItself } from '@assay/till/facilitators'
 import type { Config } from './config-type.ts'
+import { demoAccounts } from './demo-accounts.ts'
 import { type Environment, processesMax } from './environment.ts'
 
 /** A demo node brings its own database and chains, or joins those of another: half of each cannot work. */

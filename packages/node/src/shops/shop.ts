@@ -1,6 +1,7 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import type { ChainPort, Network, Rpc, RpcEndpoint } from '@assay/till/chain'
 import type { Custody, OpenedSettlement, SalePart } from '@assay/till/compose'
+import type { ChainExtension } from '@assay/till/devnet'
 import type { Attribution, JwsPort, Payees } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
@@ -89,6 +90,8 @@ export type ShopDeclaration = {
   variables: Variables
   /** Folders of the migrations that make its tables: its own, and those of shops whose tables it reads. */
   migrations: readonly URL[]
+  /** What it needs on the embedded chains of a demo node: contracts, and answers of the chain. */
+  demoChain?: ChainExtension
   /** Checks the values of its variables; throws a SettingsError with all that is wrong with them. */
   configure(values: Readonly<Record<string, unknown>>, node: NodeFacts): OpenShop
 }
@@ -97,12 +100,14 @@ export function declareShop<const V extends Variables = Record<never, never>>(sh
   name: string
   variables?: V
   migrations?: readonly URL[]
+  demoChain?: ChainExtension
   configure(values: Values<V>, node: NodeFacts): OpenShop
 }): ShopDeclaration {
   return {
     name: shop.name,
     variables: shop.variables ?? {},
     migrations: shop.migrations ?? [],
+    ...(shop.demoChain === undefined ? {} : { demoChain: shop.demoChain }),
     configure: (values, node) => shop.configure(values as Values<V>, node),
   }
 }

@@ -4,6 +4,7 @@ import type { EntitlementPort } from '../contract/entitlement.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import { createOffers, type JwsPort } from '../contract/offers.ts'
 import type { Gate, PaidCall, PaidRoute } from '../contract/paid-call.ts'
+import type { PaymentDialect } from '../contract/payment-dialect.ts'
 import type { Scheme, Schemes } from '../contract/scheme.ts'
 import { type Payees, termsFor } from '../contract/terms.ts'
 import { createClaims } from '../gate/claims.ts'
@@ -21,8 +22,10 @@ import type { ChannelPolicy } from '../schemes/batch-settlement/index.ts'
 import { createChallenges } from '../schemes/challenge.ts'
 import { createSchemes } from '../schemes/create-schemes.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
+import { createMppDialect, refusedMppDialect } from '../schemes/mpp/dialect.ts'
 import { whereDeployed } from '../schemes/permit2/deployed.ts'
 import { createExactPermit2Scheme, createUptoScheme } from '../schemes/permit2/index.ts'
+import { x402Dialect } from '../schemes/x402-dialect.ts'
 import { openChallengeSecrets } from '../signing/index.ts'
 import { openChannels } from './open-channels.ts'
 import type { Composition } from './open-infrastructure.ts'
@@ -110,7 +113,7 @@ export async function openGate(
     payees,
     settings.payToExclusive,
   )
-  const secrets = settings.mpp === false ? undefined : await openChallengeSecrets({ ...ports, database })
+  const dialects = [x402Dialect, await openMppDialect(settings, composition)]
   const gate = createGate({
     ...{ clock, ids, log, metrics, database, chains, schemes, facilitator, jws, offers },
     challenges: createChallenges({
@@ -120,9 +123,9 @@ export async function openGate(
       serviceName: settings.serviceName,
       docsOrigin: settings.docsOrigin,
       termsOf,
-      ...(secrets ? { mpp: { clock, rng: ports.rng, secrets } } : {}),
+      dialects,
     }),
-    ...(secrets ? { challengeSecrets: secrets } : {}),
+    dialects,
     claims: createClaims(database, owner, clock),
     ...work,
     isOurs: own.isOurs,
@@ -134,6 +137,12 @@ export async function openGate(
     ...(settings.answerUrl === undefined ? {} : { answerUrl: settings.answerUrl }),
   })
   return { ...settlement, gate, schemes, parts, ...work, ownAddresses: own, entitlements, limits }
+}
+
+async function openMppDialect({ mpp }: GateSettings, { ports, infrastructure }: Composition): Promise<PaymentDialect> {
+  if (mpp === false) return refusedMppDialect
+  const secrets = await openChallengeSecrets({ ...ports, database: infrastructure.store.database })
+  return createMppDialect({ clock: ports.clock, rng: ports.rng, secrets })
 }
 
 /** What goes on beside and after the answer to a buyer. */

@@ -50,6 +50,8 @@ export type SupportedKind = { x402Version: number; scheme: string; network: stri
 /** Submits payments to the chain: `local`, `cdp`, or any x402 facilitator by URL. */
 export type Facilitator = {
   readonly name: string
+  /** Whether it can submit this payment, by the scheme, the means of transfer and whom the payer signed it for. */
+  carries(payment: FacilitatorPayment): boolean
   verify(payment: FacilitatorPayment, signal: AbortSignal): Promise<VerifyOutcome>
   settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
   /** Called when the chain contradicts its report about a payment. */

@@ -104,6 +104,8 @@ export type Scheme<Signed = unknown> = {
   supports(network: string): boolean
   /** Whether a 402 of this route names it; payments by it are taken all the same. Absent: always. */
   isOffered?(route: PaidRoute, terms: Terms): boolean
+  /** Whether every holder of this asset can pay by it: such a way comes first in a 402. Absent: never. */
+  suitsAll?(terms: Terms): boolean
 
   /** The entry of `accepts`. */
   requirements(terms: Terms): Record<string, unknown>

@@ -3,19 +3,20 @@ import type { Hex } from '@assay/protocol/bytes'
 import { getContractAddress, keccak256, stringToHex } from 'viem'
 import { signerOf } from '../chain/wallet/wallet-signer.ts'
 
-export type DemoRole = 'operator' | 'buyer' | 'creator' | 'affiliate' | 'settler' | 'custody'
+/** An account of the embedded chains. Its key is public knowledge and must never be trusted elsewhere. */
+export type DemoAccount = { role: string; address: Address; privateKey: Hex }
 
-/** A funded account of the embedded chains. Its key is public knowledge and must never be trusted elsewhere. */
-export type DemoAccount = { role: DemoRole; address: Address; privateKey: Hex }
-
-const roles: readonly DemoRole[] = ['operator', 'buyer', 'creator', 'affiliate', 'settler', 'custody']
+const known = new Map<string, DemoAccount>()
 
 /** The private key is keccak256 of the text `assay demo <role>`. */
-export const demoAccounts: readonly DemoAccount[] = roles.map((role) => ({ role, ...demoKey(role) }))
-
-export function demoAccount(role: DemoRole): DemoAccount {
-  return demoAccounts[roles.indexOf(role)] as DemoAccount
+export function demoAccount(role: string): DemoAccount {
+  const account = known.get(role) ?? { role, ...demoKey(role) }
+  known.set(role, account)
+  return account
 }
+
+/** Funded on every embedded chain. Further roles are given when a chain is started. */
+export const demoAccounts: readonly DemoAccount[] = ['operator', 'buyer', 'settler', 'custody'].map(demoAccount)
 
 /**
  * Owner of the test dollar of one chain. A key per chain, for the address of a contract follows from its creator:

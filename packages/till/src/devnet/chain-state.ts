@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { type Address, parseAddress } from '@assay/protocol/address'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
-import { installB20 } from './b20.ts'
 import { createEngine, type Engine } from './edr.ts'
 import { buildGenesis, signUsdcDeployment } from './genesis.ts'
 import type { ChainGenesis, Head, HistoryEntry, JournalEntry } from './history.ts'
@@ -65,9 +64,7 @@ export async function openChain(options: OpenChainOptions): Promise<ChainState> 
     })
     const ms = Math.round(clock.monotonicMs() - startedMs)
     log.info({ chainId, entries: history.length, block: head.number, ms }, 'chain replayed from its journal')
-    const state = initialState(options, { genesis, journal, engine, head, history })
-    await installB20(state)
-    return state
+    return initialState(options, { genesis, journal, engine, head, history })
   } catch (error) {
     await journal.close()
     throw error
@@ -96,7 +93,6 @@ async function createChain(options: OpenChainOptions, journal: Journal): Promise
   const raw = await signUsdcDeployment(options.chainId, fund)
   await enterMempool(state, raw)
   await produceBlock(state)
-  await installB20(state)
   await journal.flushed()
   return state
 }

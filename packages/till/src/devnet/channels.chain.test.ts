@@ -232,7 +232,7 @@ test('a stranger claims, refunds and withdraws nothing', async () => {
     signature: await signVoucher(buyer, id, 5n),
     totalClaimed: 5n,
   }
-  const stranger = privateKeyToAccount(demoAccount('creator').privateKey)
+  const stranger = privateKeyToAccount(demoAccount('stranger').privateKey)
   expect(await call(stranger, 'claim', [[claim]])).toBe('NotAuthorizedToClaim')
   expect(await call(stranger, 'refund', [config, 1n])).toBe('NotAuthorizedToRefund')
   expect(await call(stranger, 'initiateWithdraw', [config, 1n])).toBe('InvalidChannel')

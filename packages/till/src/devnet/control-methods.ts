@@ -18,7 +18,6 @@ export function controlMethods(
     devnet_setLatency: async ([ms, method]) =>
       control.setLatency(wholeNumber(ms), method === undefined ? undefined : String(method)),
     devnet_clearFaults: async () => control.clearFaults(),
-    devnet_setB20Fork: async ([fork]) => control.setB20Fork(String(fork) as 'beryl' | 'cobalt' | 'denim'),
     devnet_fund: ([address, amounts]) => control.fund(address as Hex, amounts ?? {}),
   }
 }

@@ -4,7 +4,6 @@ import { encodeFunctionData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { demoIssuer, demoUsdcAddress } from './accounts.ts'
 import { contractArtifacts } from './artifacts.ts'
-import { type B20Fork, forkChange } from './b20.ts'
 import type { ChainState } from './chain-state.ts'
 import { changeState } from './change-state.ts'
 import type { Faults, RpcFault } from './faults.ts'
@@ -35,8 +34,6 @@ export type DevnetControl = {
   clearFaults(): void
   /** Funds any address with gas and test USDC. */
   fund(address: Address, amounts?: { wei?: bigint | Hex; microUsdc?: bigint | Hex }): Promise<void>
-  /** Which rules the B20 stand-in plays from the next block on; default: Denim. */
-  setB20Fork(fork: B20Fork): Promise<void>
   head(): { number: number; hash: Hex; timestamp: number }
 }
 
@@ -72,11 +69,6 @@ export function createControl(state: ChainState, producer: BlockProducer, faults
       const sent = lastFunding.then(() => sendMint(state, producer, address, BigInt(microUsdc)))
       lastFunding = sent.catch(() => {})
       await sent
-    },
-    setB20Fork: async (fork) => {
-      const { method, params } = forkChange(fork)
-      await changeState(state, method, params)
-      await producer.makeBlock()
     },
     head: () => ({ ...state.head }),
   }

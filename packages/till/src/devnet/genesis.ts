@@ -4,7 +4,7 @@ import { channelContract, erc3009Collector } from '@assay/protocol/typed-data/ch
 import { permit2Address, permit2Proxies } from '@assay/protocol/typed-data/permit2'
 import { encodeDeployData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { demoAccounts, demoIssuer } from './accounts.ts'
+import { demoIssuer } from './accounts.ts'
 import { contractArtifacts } from './artifacts.ts'
 import { feeLevel } from './fees.ts'
 import type { ChainGenesis } from './history.ts'
@@ -81,5 +81,5 @@ function signDeployment(chainId: number, receivers: readonly Address[]): Promise
 }
 
 function holders(fund: readonly Address[]): Address[] {
-  return [...new Set([...demoAccounts.map(({ address }) => address), ...fund.map((a) => a.toLowerCase() as Address)])]
+  return [...new Set(fund.map((address) => address.toLowerCase() as Address))]
 }

@@ -1,7 +1,6 @@
 import { parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { hasB20, isTokenAddress, tokenCode } from './b20.ts'
-import { prepareCreation, withStubs } from './b20-creation.ts'
+import type { DemoAccount } from './accounts.ts'
 import { resolveTags } from './block-tags.ts'
 import type { ChainState } from './chain-state.ts'
 import { changeState, stateMethods } from './change-state.ts'
@@ -29,29 +28,47 @@ const readable = /^(eth|net|web3|debug)_/
 const refused = new Set(['eth_subscribe', 'eth_unsubscribe'])
 const readsHead = new Set(['eth_blockNumber', 'eth_call', 'eth_estimateGas', 'eth_feeHistory', 'debug_traceCall'])
 
-export type RpcDeps = { state: ChainState; producer: BlockProducer; control: DevnetControl; faults: Faults }
+/**
+ * What somebody's demo chain has beside what every embedded chain has: puts its contracts there each time the chain is
+ * opened, and gives the RPC of the chain with its own answers added.
+ */
+export type ChainExtension = (request: RpcRequest, chainId: number) => Promise<RpcRequest>
+
+export type RpcDeps = {
+  state: ChainState
+  producer: BlockProducer
+  control: DevnetControl
+  faults: Faults
+  accounts: readonly DemoAccount[]
+  extensions: readonly ChainExtension[]
+}
 
 /** The chain as its users see it: own methods by table, the rest read from the engine. */
-export function createRpc({ state, producer, control, faults }: RpcDeps): RpcRequest {
+export async function createRpc(deps: RpcDeps): Promise<RpcRequest> {
+  const { state, accounts, faults } = deps
+  let chain = ownRpc(deps)
+  for (const extend of deps.extensions) chain = await extend(chain, state.chainId)
+  const wallet = new Map(Object.entries(createWalletMethods(state.chainId, accounts, chain)))
   const handle: RpcRequest = async (method, params = []) => {
+    const signing = wallet.get(method)
+    return signing ? signing(params) : chain(method, params)
+  }
+  return (method, params) => faults.apply(method, params, () => handle(method, params))
+}
+
+function ownRpc({ state, producer, control }: RpcDeps): RpcRequest {
+  const handlers = new Map<string, Handler>(
+    Object.entries({ ...ownMethods(state, producer, control), ...controlMethods(control) }),
+  )
+  return async (method, params = []) => {
     refuseIfBroken(state)
     const own = handlers.get(method)
     if (own !== undefined) return own(params)
     if (stateMethods.has(method)) return changeState(state, method, params)
     if (!readable.test(method) || refused.has(method))
       throw new RpcError(rpcCodes.methodNotFound, `the method ${method.slice(0, 80)} does not exist/is not available`)
-    if (method === 'eth_call' || method === 'eth_estimateGas')
-      return withStubs(state, () => read(state, producer, method, params))
     return read(state, producer, method, params)
   }
-  const handlers = new Map<string, Handler>(
-    Object.entries({
-      ...ownMethods(state, producer, control),
-      ...controlMethods(control),
-      ...createWalletMethods(state.chainId, handle),
-    }),
-  )
-  return (method, params) => faults.apply(method, params, () => handle(method, params))
 }
 
 async function read(state: ChainState, producer: BlockProducer, method: string, params: readonly unknown[]) {
@@ -76,20 +93,7 @@ function ownMethods(state: ChainState, producer: BlockProducer, control: DevnetC
   const { baseFeeWei, priorityFeeWei } = feeLevel(state.chainId)
   return {
     web3_clientVersion: async () => 'assay-devnet/1.0.0',
-    eth_sendRawTransaction: async ([raw]) => {
-      await prepareCreation(state, raw, (method, params) =>
-        withStubs(state, () => read(state, producer, method, params)),
-      )
-      return submitTransaction(state, producer, raw)
-    },
-    eth_getCode: async ([address, block = 'latest', ...rest]) => {
-      if (!hasB20(state.chainId) || !isTokenAddress(address))
-        return read(state, producer, 'eth_getCode', [address, block, ...rest])
-      return state.lock.shared(() => {
-        const [, , resolved] = resolveTags('eth_getStorageAt', [address, '0x0', block], viewOf(state))
-        return tokenCode(state, address, resolved)
-      })
-    },
+    eth_sendRawTransaction: ([raw]) => submitTransaction(state, producer, raw),
     eth_maxPriorityFeePerGas: async () => `0x${priorityFeeWei.toString(16)}`,
     eth_gasPrice: async () => `0x${(baseFeeWei + priorityFeeWei).toString(16)}`,
     eth_getTransactionCount: async ([address, tag = 'latest', ...rest]) => {

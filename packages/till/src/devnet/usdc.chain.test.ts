@@ -176,8 +176,8 @@ test('a blacklisted account and a paused token stop payments until they are lift
   await expect(call('transferWithAuthorization', args)).rejects.toThrow('Pausable: paused')
   await write('unpause', [], issuer)
   await call('transferWithAuthorization', args)
-  await write('mint', [demoAccount('creator').address, 5n], issuer)
-  expect(await usdcBalance(devnet, demoAccount('creator').address)).toBe(1_000_000_000_005n)
+  await write('mint', [demoAccount('custody').address, 5n], issuer)
+  expect(await usdcBalance(devnet, demoAccount('custody').address)).toBe(1_000_000_000_005n)
 })
 
 test('both overloads of every signed method are in the interface', () => {

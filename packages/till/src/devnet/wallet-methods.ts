@@ -2,7 +2,7 @@ import { checksumAddress, parseAddress } from '@assay/protocol/address'
 import { type Hex, isHex } from '@assay/protocol/bytes'
 import type { TransactionSerializable, TypedDataDefinition } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { demoAccounts } from './accounts.ts'
+import type { DemoAccount } from './accounts.ts'
 import { quantity } from './edr.ts'
 import { feeLevel } from './fees.ts'
 import { RpcError, rpcCodes } from './rpc-error.ts'
@@ -12,14 +12,20 @@ type Fields = Record<string, unknown>
 export type WalletMethods = Record<string, (params: readonly unknown[]) => Promise<unknown>>
 
 /** The demo accounts are unlocked, so that tools which expect a signing node can use the chain as it is. */
-export function createWalletMethods(chainId: number, ask: Ask): WalletMethods {
+export function createWalletMethods(chainId: number, accounts: readonly DemoAccount[], ask: Ask): WalletMethods {
+  const unlocked = (from: unknown) => unlock(accounts, from)
+  const signMessage = (from: unknown, message: unknown): Promise<Hex> => {
+    if (!isHex(message)) throw new RpcError(rpcCodes.invalidParams, 'the message to sign is hex text')
+    return unlocked(from).signMessage({ message: { raw: message } })
+  }
+  const addresses = accounts.map(({ address }) => checksumAddress(address))
   const signTransaction = async (params: readonly unknown[]): Promise<Hex> => {
     const fields = (params[0] ?? {}) as Fields
     return unlocked(fields.from).signTransaction(await completeTransaction(chainId, fields, ask))
   }
   return {
-    eth_accounts: async () => demoAccounts.map(({ address }) => checksumAddress(address)),
-    eth_requestAccounts: async () => demoAccounts.map(({ address }) => checksumAddress(address)),
+    eth_accounts: async () => addresses,
+    eth_requestAccounts: async () => addresses,
     eth_signTransaction: signTransaction,
     eth_sendTransaction: async (params) => ask('eth_sendRawTransaction', [await signTransaction(params)]),
     eth_sign: async ([from, message]) => signMessage(from, message),
@@ -33,18 +39,13 @@ export function createWalletMethods(chainId: number, ask: Ask): WalletMethods {
 
 const accountsByAddress = new Map<string, PrivateKeyAccount>()
 
-function unlocked(from: unknown): PrivateKeyAccount {
+function unlock(accounts: readonly DemoAccount[], from: unknown): PrivateKeyAccount {
   const address = parseAddress(from)
-  const known = demoAccounts.find((account) => account.address === address)
+  const known = accounts.find((account) => account.address === address)
   if (known === undefined) throw new RpcError(rpcCodes.server, `unknown account ${String(from).slice(0, 64)}`)
   const account = accountsByAddress.get(known.address) ?? privateKeyToAccount(known.privateKey)
   accountsByAddress.set(known.address, account)
   return account
-}
-
-function signMessage(from: unknown, message: unknown): Promise<Hex> {
-  if (!isHex(message)) throw new RpcError(rpcCodes.invalidParams, 'the message to sign is hex text')
-  return unlocked(from).signMessage({ message: { raw: message } })
 }
 
 async function completeTransaction(chainId: number, fields: Fields, ask: Ask): Promise<TransactionSerializable> {

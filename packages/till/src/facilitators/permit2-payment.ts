@@ -52,4 +52,10 @@ export function permit2Payment({ asset, ...terms }: Permit2Terms): Permit2Paymen
   }
 }
 
+/** Whether a permit can be submitted from these wallets: one of `upto` names who may. */
+export const isCarriedBy = ({ permit2 }: Permit2Payment, wallets: readonly Address[]): boolean => {
+  const named = permit2.transfer.facilitator
+  return named === undefined ? wallets.length > 0 : wallets.includes(named)
+}
+
 export const isPermit2 = (payment: FacilitatorPayment): payment is Permit2Payment => 'permit2' in payment

@@ -5,6 +5,7 @@ import type { EntitlementPort } from '../contract/entitlement.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import type { JwsPort, Offers } from '../contract/offers.ts'
 import type { PaidCall, SaleHook } from '../contract/paid-call.ts'
+import type { PaymentDialect } from '../contract/payment-dialect.ts'
 import type { Schemes } from '../contract/scheme.ts'
 import type { Terms } from '../contract/terms.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -13,7 +14,6 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Challenges } from '../schemes/challenge.ts'
 import type { Screening } from '../screening/index.ts'
-import type { ChallengeSecrets } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
 import type { Claims } from './claims.ts'
 import type { DeferredTransitions } from './deferred-transitions.ts'
@@ -37,8 +37,8 @@ export type GateDeps = {
   jws: JwsPort
   offers: Offers
   challenges: Challenges
-  /** Without it, credentials of the Payment authentication scheme are refused. */
-  challengeSecrets?: ChallengeSecrets
+  /** How payments may be written, in the order in which a request is searched for them. */
+  dialects: readonly PaymentDialect[]
   claims: Claims
   deliveries: Deliveries
   finishSales: FinishSales

@@ -2,25 +2,24 @@ import type { Gate, PaidCall } from '../contract/paid-call.ts'
 import { isTransient } from '../store/errors.ts'
 import { createEntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
-import { passCredential } from './pass-credential.ts'
 import { passEntitled } from './pass-entitled.ts'
 import { passPayment } from './pass-payment.ts'
-import { readPaymentHeaders } from './payment-headers.ts'
+import { createHeaderReader } from './payment-headers.ts'
 import { refuse } from './refuse.ts'
 
 /** The only entry to a paid route: decides between a call without payment, an entitlement and a payment. */
 export function createGate(gate: GateDeps): Gate {
   const deps = { ...gate, entitledSales: createEntitledSales(gate) }
+  const readPayment = createHeaderReader(gate.dialects)
   const entitlementsOf = (call: PaidCall) => deps.entitlements.filter((port) => port.claims(call.headers))
   return {
     challenge(call) {
-      const carriesSomething = readPaymentHeaders(call.headers) !== 'none' || entitlementsOf(call).length > 0
+      const carriesSomething = readPayment(call.headers) !== 'none' || entitlementsOf(call).length > 0
       return carriesSomething ? undefined : deps.challenges.of(call)
     },
     async pass(call) {
-      const payment = readPaymentHeaders(call.headers)
-      if (payment === 'version_1') return refuse('payment_v1')
-      if (payment !== 'none' && 'detail' in payment) return refuse('payment_malformed', payment)
+      const payment = readPayment(call.headers)
+      if (payment !== 'none' && 'problem' in payment) return { kind: 'refused', ...payment }
       const entitlements = payment === 'none' ? entitlementsOf(call) : []
       if (payment === 'none' && entitlements.length === 0) return { kind: 'challenge', ...deps.challenges.of(call) }
       try {
@@ -33,8 +32,7 @@ export function createGate(gate: GateDeps): Gate {
             extra: { why: 'paused' },
           })
         if (payment === 'none') return await passEntitled(deps, call, entitlements)
-        if (payment.dialect === 'mpp') return await passCredential(deps, call, payment.header)
-        return await passPayment(deps, call, payment.header)
+        return await passPayment(deps, call, payment.dialect, payment.header)
       } catch (error) {
         // Before the intent is written no money can have moved; after it, errors have been dealt with where they arose.
         if (!isTransient(error)) throw error

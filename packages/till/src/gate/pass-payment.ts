@@ -2,10 +2,10 @@ import { erc20Asset } from '@assay/protocol/asset'
 import { ChainUnreadable } from '../chain/index.ts'
 import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import type { PaymentDialect } from '../contract/payment-dialect.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import type { Invalid, PaymentEnvelope, Scheme, SchemePayment, SignatureOutcome } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
-import { decodeHeader } from '../schemes/decode-header.ts'
 import { payerMismatch, resourceMismatch } from '../schemes/match-offer.ts'
 import { authorizationSecondsMax } from '../store/restore.ts'
 import { isUnsold } from '../transitions/payment-state.ts'
@@ -21,14 +21,19 @@ import { keySearchStart } from './settle-payment.ts'
 import { findConflict } from './store-advance.ts'
 
 /** A request that carries a payment: everything that can be known without taking anything is checked first. */
-export async function passPayment(deps: SellingDeps, call: PaidCall, header: string): Promise<GateOutcome> {
-  const decoded = decodeHeader(header)
-  if (decoded.status === 'version_1') return refuse('payment_v1')
-  if (decoded.status === 'malformed') return refuseMalformed(decoded.detail)
-  const { envelope } = decoded
-  const entitled = deps.schemes.entitled.get(envelope.scheme)
-  if (entitled) return passEntitledScheme(deps, entitled, call, envelope)
-  return passEnvelope(deps, call, envelope)
+export async function passPayment(
+  deps: SellingDeps,
+  call: PaidCall,
+  dialect: PaymentDialect,
+  header: string,
+): Promise<GateOutcome> {
+  const sent = await dialect.read(header, call)
+  if ('problem' in sent) return { kind: 'refused', problem: sent.problem }
+  const entitled = deps.schemes.entitled.get(sent.envelope.scheme)
+  const outcome = await (entitled
+    ? passEntitledScheme(deps, entitled, call, sent.envelope)
+    : passEnvelope(deps, call, sent.envelope, sent.invalid))
+  return dialect.write?.(outcome) ?? outcome
 }
 
 /** `refusal`: what is wrong with how the payment was sent, whatever it is worth. */
@@ -36,7 +41,7 @@ export async function passEnvelope(
   deps: GateDeps,
   call: PaidCall,
   envelope: PaymentEnvelope,
-  refusal?: Invalid,
+  refusal: Invalid | undefined,
 ): Promise<GateOutcome> {
   const read = readPayment(deps, call, resolveNetwork(deps, envelope))
   if ('kind' in read) return read

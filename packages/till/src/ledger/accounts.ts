@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { chainOfAsset } from '@assay/protocol/asset'
 
 /**
- * The accounts of the till. A shop names its own with `chainAccount` and `unitAccount`.
+ * The accounts of every till. A shop or a payment scheme names its own with `chainAccount` and `unitAccount`.
  *
  * Sign convention, the only one in the code: a debit is positive, a credit is negative. So what we own (asset) and what
  * we spent (expense) have positive balances, what we owe (liability) and what we earned (income) negative ones, and a
@@ -69,15 +69,6 @@ export const accounts = {
 
   /** Between a payout decided and its transfer final. Credited when the debt is taken off, debited by the transfer. */
   clearingPayouts: (network: string) => chainAccount('clearing', false, network, 'clearing:payouts'),
-
-  /** Vouchers of payment channels. Debited by each sale, credited when their claim is final, or when the money is gone. */
-  channelVouchers: (network: string) => chainAccount('asset', false, network, 'channels:vouchers'),
-
-  /** Claimed from payment channels and not sent to us yet. Debited when a claim is final, credited by the transfer in. */
-  channelClaimed: (network: string) => chainAccount('asset', false, network, 'channels:claimed'),
-
-  /** Vouchers that could not be claimed any more. Debited then; credited if their channel is paid into again. */
-  channelLoss: (network: string) => chainAccount('expense', false, network, 'loss:channels'),
 
   /** What a route earned. Credited by each sale with the operator's own part, debited by refunds and reorgs. */
   revenue: (network: string, routeId: string) =>

@@ -20,7 +20,7 @@ import { silentLog } from '../kernel/log.ts'
 import { createContractSignatureChecker } from './contract-signature.ts'
 
 const owner = privateKeyToAccount(demoAccount('buyer').privateKey)
-const stranger = privateKeyToAccount(demoAccount('creator').privateKey)
+const stranger = privateKeyToAccount(demoAccount('stranger').privateKey)
 const digest: Hex = `0x${'5a'.repeat(32)}`
 const salt: Hex = `0x${'07'.repeat(32)}`
 const { smartWallet, smartWalletFactory } = contractArtifacts

@@ -36,6 +36,7 @@ function openChallenges(entitled: readonly EntitledScheme[] = [credit]) {
     clock,
     offers: createOffers(plainJws, clock),
     schemes: createSchemes([createExactScheme([base, polygon])], entitled),
+    dialects: [],
     serviceName: 'Assay',
     docsOrigin: 'https://docs.example',
     termsOf: (call) => {
@@ -58,6 +59,7 @@ describe('the 402', () => {
           clock,
           offers: createOffers(plainJws, clock),
           schemes: createSchemes([createExactScheme(assets)], [credit]),
+          dialects: [],
         },
         ...{
           serviceName: 'Assay',

@@ -5,14 +5,14 @@ import type { Correction } from '../contract/entitled-scheme.ts'
 import type { SoldResource } from '../contract/facilitator.ts'
 import { type Offers, offeredRequest } from '../contract/offers.ts'
 import type { ChallengeHeaders, PaidCall } from '../contract/paid-call.ts'
+import type { PaymentDialect, WriteChallenge } from '../contract/payment-dialect.ts'
 import type { Scheme, Schemes } from '../contract/scheme.ts'
 import type { Terms } from '../contract/terms.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem, problemBody } from '../kernel/problem.ts'
-import { createChallengeWriter, type MppDeps, type MppQuote, mppQuotes, requestHash } from './mpp/challenge.ts'
 
-/** Shared by all callers; `quotes` are what each gets its own challenge for. */
-type KeptChallenge = { paymentRequired: string; body: string; quotes: readonly MppQuote[] }
+/** Shared by all callers; `challenges` make what each gets for itself. */
+type KeptChallenge = { paymentRequired: string; body: string; challenges: readonly WriteChallenge[] }
 
 export type ChallengeDeps = {
   clock: Clock
@@ -21,12 +21,14 @@ export type ChallengeDeps = {
   serviceName: string
   docsOrigin: string
   termsOf(call: PaidCall): Terms[]
-  /** Without it, the Payment authentication scheme is not offered. */
-  mpp?: MppDeps
+  /** Those with a challenge of their own add it to every 402 that offers what they can pay. */
+  dialects: readonly PaymentDialect[]
 }
 
 /** What a 402 needs to know of a way to pay. */
-type Offered = Pick<Scheme, 'name' | 'supports' | 'isOffered' | 'requirements' | 'extensions'> & { id?: string }
+type Offered = Pick<Scheme, 'name' | 'supports' | 'isOffered' | 'suitsAll' | 'requirements' | 'extensions'> & {
+  id?: string
+}
 
 /** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
 const challengeAgeMsMax = 30_000
@@ -111,7 +113,7 @@ function createBuilder(deps: ChallengeDeps) {
     return {
       paymentRequired: fitting?.offers ? fitting.header : fittingHeader(call, parts, extensions).header,
       body: challengeBody(call, deps.docsOrigin, { ...parts, accepts: all }, terms[0]?.amountMicro ?? 0n),
-      quotes: deps.mpp ? mppQuotes(call.resourceUrl, exactTerms(offered)) : [],
+      challenges: deps.dialects.flatMap((dialect) => dialect.challenge?.(call.resourceUrl, offered) ?? []),
     }
   }
 
@@ -147,7 +149,7 @@ export function createChallenges(deps: ChallengeDeps) {
       return { resource: resourceOf(deps, call), ...(bazaar === undefined ? {} : { bazaar }) }
     },
     /** Problem-specific 402s (an invalid or failed payment) share the headers and bring their own body. */
-    headers: (call: PaidCall): ChallengeHeaders => headersOf(deps, call, find(call)),
+    headers: (call: PaidCall): ChallengeHeaders => headersOf(call, find(call)),
     /** For a payer who counted from another base, as that of a channel: its state, in its entry. */
     corrected(call: PaidCall, error: string, { scheme, network, state }: Correction): ChallengeHeaders {
       const { parts, extensions } = partsOf(call, network)
@@ -160,7 +162,7 @@ export function createChallenges(deps: ChallengeDeps) {
     },
     of(call: PaidCall): { body: string } & ChallengeHeaders {
       const challenge = find(call)
-      return { body: challenge.body, ...headersOf(deps, call, challenge) }
+      return { body: challenge.body, ...headersOf(call, challenge) }
     },
   }
 }
@@ -174,13 +176,10 @@ const resourceOf = ({ serviceName }: ChallengeDeps, { resourceUrl, route }: Paid
   serviceName,
 })
 
-function headersOf(
-  { mpp }: ChallengeDeps,
-  call: PaidCall,
-  { paymentRequired, quotes }: KeptChallenge,
-): ChallengeHeaders {
-  if (!mpp || quotes.length === 0) return { paymentRequired }
-  return { paymentRequired, authenticate: createChallengeWriter(mpp, quotes, requestHash(call)) }
+function headersOf(call: PaidCall, { paymentRequired, challenges }: KeptChallenge): ChallengeHeaders {
+  if (challenges.length === 0) return { paymentRequired }
+  const writers = challenges.map((write) => write(call))
+  return { paymentRequired, authenticate: () => writers.map((write) => write()).join(', ') }
 }
 
 const isOffered = (scheme: Offered, { route }: PaidCall, terms: Terms): boolean =>
@@ -189,24 +188,19 @@ const isOffered = (scheme: Offered, { route }: PaidCall, terms: Terms): boolean 
 type Entry = { scheme: Offered; terms: Terms }
 
 /**
- * `exact` by EIP-3009 on every network, then the further dollars of the route, each by the way that every holder can pay
- * it, then other ways: as many as clients weigh.
+ * The way that every holder can pay on every network, then the same for the further dollars of the route, then other ways:
+ * as many as clients weigh.
  */
 function chooseEntries(known: readonly Entry[], last: number): Entry[] {
-  const rankOf = ({ scheme, terms: { network } }: Entry): number => {
-    const isPlain = scheme.id === (network.usdc.eip3009 === false ? 'exact-permit2' : 'exact')
-    if (!isPlain) return 2
-    return network.caip2.includes('/') ? 1 : 0
+  const rankOf = ({ scheme, terms }: Entry): number => {
+    if (!scheme.suitsAll?.(terms)) return 2
+    return terms.network.caip2.includes('/') ? 1 : 0
   }
   const roomFor = [Number.POSITIVE_INFINITY, acceptsMax, acceptsMax - last]
   return [...known]
     .sort((one, other) => rankOf(one) - rankOf(other))
     .filter((entry, place) => place < (roomFor[rankOf(entry)] as number))
 }
-
-/** The Payment scheme takes the authorizations of `exact`. */
-const exactTerms = (offered: readonly Entry[]): Terms[] =>
-  offered.flatMap(({ scheme, terms }) => (scheme.id === 'exact' ? [terms] : []))
 
 type Parts = { resource: unknown; accepts: Record<string, unknown>[]; offers: unknown[]; error?: string }
 

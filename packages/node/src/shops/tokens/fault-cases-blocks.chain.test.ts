@@ -1,8 +1,6 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import { type RpcEndpoint, RpcRefusal } from '@assay/till/chain'
-import { startDevnet } from '@assay/till/devnet'
 import { systemClock } from '@assay/till/kernel/clock'
-import { silentLog } from '@assay/till/kernel/log'
 import { encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles, selectors } from './abi/b20.ts'
@@ -14,6 +12,7 @@ import { readToken } from './read/read-token.ts'
 import { createVetter } from './read/vet-endpoints.ts'
 import { endpointOf, panelOf, readerOver } from './reader.fixture.ts'
 import { validUntil } from './show.ts'
+import { startTokenChain } from './token-chain.fixture.ts'
 
 let chain: FaultChain['chain']
 let issuer: FaultChain['issuer']
@@ -124,7 +123,7 @@ describe('blocks', () => {
   })
 
   test('R13: a reorg right after the pin, before anything is read, reads once more', async () => {
-    const own = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+    const own = await startTokenChain()
     try {
       const actor = await createActor(own)
       const token = await actor.create('reorged at once', { admin: zeroAddress })
@@ -150,7 +149,7 @@ describe('blocks', () => {
   })
 
   test('R13: a real reorg during the reading is noticed', async () => {
-    const own = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+    const own = await startTokenChain()
     try {
       const actor = await createActor(own)
       const token = await actor.create('reorged', { admin: zeroAddress })

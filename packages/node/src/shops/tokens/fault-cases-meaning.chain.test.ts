@@ -91,11 +91,11 @@ describe('meaning', () => {
       return (await viewWallet(panelOf(honest), readerOver([]).multicall3, checked, guard.address)).send.answer
     }
     expect(await send()).toBe('no')
-    await chain.control.setB20Fork('cobalt')
+    await chain.request('devnet_setB20Fork', ['cobalt'])
     try {
       expect(await send()).toBe('yes')
     } finally {
-      await chain.control.setB20Fork('denim')
+      await chain.request('devnet_setB20Fork', ['denim'])
     }
   })
 
@@ -237,7 +237,7 @@ describe('polarity and selectors', () => {
   })
 
   test('R12: an error of the same name with another selector is not the one that means an older fork', async () => {
-    await chain.control.setB20Fork('beryl')
+    await chain.request('devnet_setB20Fork', ['beryl'])
     try {
       expect(await codes([honest], locked)).toEqual([])
       const [known, other] = ['UnsupportedPolicyType(bytes32)', 'UnsupportedPolicyType()'].map((name) =>
@@ -251,7 +251,7 @@ describe('polarity and selectors', () => {
       expect(await codes([renamed], locked)).toContain('scope_unread')
       expect(await verdict([renamed], locked)).toBe('UNKNOWN')
     } finally {
-      await chain.control.setB20Fork('denim')
+      await chain.request('devnet_setB20Fork', ['denim'])
     }
   })
 

@@ -125,14 +125,14 @@ describe('providers', () => {
   })
 
   test('R27: revert data that a provider strips leaves the fork unknown', async () => {
-    await chain.control.setB20Fork('beryl')
+    await chain.request('devnet_setB20Fork', ['beryl'])
     try {
       expect((await evaluated([honest], locked)).evaluation.complete).toBe(true)
       const stripped = faulty({ view: (_call, result) => (result.success ? result : { success: false, data: '0x' }) })
       expect(await codes([stripped], locked)).toContain('fork_unknown')
       expect(await verdict([stripped], locked)).toBe('UNKNOWN')
     } finally {
-      await chain.control.setB20Fork('denim')
+      await chain.request('devnet_setB20Fork', ['denim'])
     }
   })
 })

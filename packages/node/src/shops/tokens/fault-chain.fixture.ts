@@ -1,8 +1,6 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { RpcEndpoint } from '@assay/till/chain'
-import { type Devnet, startDevnet } from '@assay/till/devnet'
-import { systemClock } from '@assay/till/kernel/clock'
-import { silentLog } from '@assay/till/kernel/log'
+import type { Devnet } from '@assay/till/devnet'
 import { roles } from './abi/b20.ts'
 import type { Checked } from './checker.ts'
 import { evaluate } from './evaluate/evaluate.ts'
@@ -11,6 +9,7 @@ import { type Faults, faultyEndpoint } from './faulty-endpoint.fixture.ts'
 import { type Actor, createActor } from './issuer.fixture.ts'
 import { type ReaderDeps, readToken } from './read/read-token.ts'
 import { endpointOf, readerOver } from './reader.fixture.ts'
+import { startTokenChain } from './token-chain.fixture.ts'
 
 type Endpoints = readonly RpcEndpoint[]
 
@@ -31,7 +30,7 @@ export type FaultChain = {
 }
 
 export async function openFaultChain(): Promise<FaultChain> {
-  const chain = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+  const chain = await startTokenChain()
   const issuer = await createActor(chain)
   const guard = await createActor(chain, 'guard')
   const mintable = await issuer.create('mintable')

@@ -27,6 +27,7 @@ export const tokensShop = declareShop({
   name: 'tokens',
   variables: tokensVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
+  demoChain: async (...chain) => (await import('./demo/b20-chain.ts')).extendWithB20(...chain),
   configure: ({ TOKENS }) => openTokensShop({ settings: parseSettings(TOKENS) }),
 })
 

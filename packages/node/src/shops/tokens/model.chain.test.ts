@@ -5,6 +5,7 @@ import { keccak256 } from '@assay/till/kernel/keccak'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { noSupplyCap, roleNames, roles, type ScopeName, scopeNames, scopes } from './abi/b20.ts'
+import { extendWithB20 } from './demo/b20-chain.ts'
 import { evaluate } from './evaluate/evaluate.ts'
 import { type Actor, createActor } from './issuer.fixture.ts'
 import { adminCount, createModel, type ModelToken, operations } from './model-chain.fixture.ts'
@@ -106,7 +107,7 @@ async function play(
 }
 
 test('the reader finds the control graph that random operations made', { timeout: 120_000 }, async () => {
-  const chain = await startTestChain()
+  const chain = await startTestChain({ extensions: [extendWithB20] })
   const actors = [await createActor(chain), await createActor(chain, 'two'), await createActor(chain, 'three')]
   const [issuer] = actors as [Actor]
   let run = 0

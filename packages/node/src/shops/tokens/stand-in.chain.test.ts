@@ -1,12 +1,11 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { type Devnet, startDevnet } from '@assay/till/devnet'
-import { systemClock } from '@assay/till/kernel/clock'
-import { silentLog } from '@assay/till/kernel/log'
+import type { Devnet } from '@assay/till/devnet'
 import { type Abi, decodeErrorResult, encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { alwaysBlockId, policyRegistryAddress, registryAbi, roles, scopes, tokenAbi } from './abi/b20.ts'
 import { type Actor, createActor } from './issuer.fixture.ts'
+import { startTokenChain } from './token-chain.fixture.ts'
 
 /** The order in which the published reference of the standard checks: of several violations the first one is named. */
 let chain: Devnet
@@ -53,7 +52,7 @@ const open = (scope: Hex) => admin.call(token, 'updatePolicy', scope, 0n)
 const grant = (role: Hex) => admin.call(token, 'grantRole', role, admin.address)
 
 beforeAll(async () => {
-  chain = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+  chain = await startTokenChain()
   admin = await createActor(chain)
 }, 60_000)
 afterAll(() => chain.stop())

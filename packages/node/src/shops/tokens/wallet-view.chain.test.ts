@@ -6,6 +6,7 @@ import { encodeFunctionData } from 'viem'
 import { expect, test } from 'vitest'
 import { alwaysBlockId, invertBit, roles, type ScopeName, scopeNames, scopes, tokenAbi } from './abi/b20.ts'
 import type { Checked } from './checker.ts'
+import { extendWithB20 } from './demo/b20-chain.ts'
 import { evaluate } from './evaluate/evaluate.ts'
 import { type Actor, createActor } from './issuer.fixture.ts'
 import { readToken } from './read/read-token.ts'
@@ -34,7 +35,7 @@ const token = fc.record({
 
 /** What the chain itself would do, asked by running it. */
 test('what a wallet can do, and what can be done to it, is what the chain does', { timeout: 300_000 }, async () => {
-  const chain = await startTestChain()
+  const chain = await startTestChain({ extensions: [extendWithB20] })
   const [issuer, other] = [await createActor(chain), await createActor(chain, 'other')] as [Actor, Actor]
   let made = 0
   await fc.assert(

@@ -21,7 +21,12 @@ export const mandateBody = z.strictObject({
   cap_total_micro: micro,
   expires_at: z.iso.datetime().describe('In whole seconds, at most 366 days ahead.'),
   nonce: z.string().regex(/^0x[0-9a-f]{64}$/, 'must be 32 bytes of lower-case hex'),
-  chain_id: z.number().int().min(1).describe('Chain in the domain of the signature; 8453 by default.').optional(),
+  chain_id: z
+    .number()
+    .int()
+    .min(1)
+    .describe('Chain in the domain of the signature; by default the first chain of the node.')
+    .optional(),
   signature: z.string().regex(/^0x(?:[0-9a-fA-F]{2}){1,8192}$/, 'must be hex'),
 })
 

@@ -4,6 +4,8 @@ import type { Micro } from '@assay/protocol/money'
 import type { Facilitator, FacilitatorPayment, SupportedKind } from '../../contract/facilitator.ts'
 import type { Log } from '../../kernel/log.ts'
 import { type Metrics, traced } from '../../kernel/metrics.ts'
+import { isExact } from '../exact-payment.ts'
+import { isCarriedBy, isPermit2 } from '../permit2-payment.ts'
 import { classifySettle, classifyVerify, parseObject } from './classify-answer.ts'
 import { type HttpExchange, type HttpExchangeResult, nodeHttpExchange } from './http-exchange.ts'
 import { facilitatorBody } from './payment-wire.ts'
@@ -74,13 +76,20 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
       throw new Error(`the facilitator ${name} does not say what it supports`)
     return { kinds: fields.kinds.filter(isKind), signers: readSigners(fields.signers) }
   }
-  let permit2Wallets: ReadonlyMap<string, readonly Address[]> = new Map()
+  let kinds: readonly SupportedKind[] = []
+  const permit2Wallets = (network: string) => permit2WalletsIn(kinds, network)
 
   return {
     name,
-    permit2Wallets: (network) => permit2Wallets.get(network) ?? [],
+    carries(payment) {
+      // Every facilitator takes plain authorizations; anything else it has said.
+      if (isExact(payment)) return true
+      if (!isPermit2(payment)) return kinds.some((kind) => isOfKind(kind, payment))
+      return payment.permit2.tokenPermit === undefined && isCarriedBy(payment, permit2Wallets(payment.network))
+    },
+    permit2Wallets,
     async askPermit2Wallets(signal) {
-      permit2Wallets = permit2WalletsIn((await supported(signal)).kinds)
+      kinds = (await supported(signal)).kinds
     },
     ...(options.feeMicro === undefined ? {} : { settlementFee: options.feeMicro }),
     async verify(payment, signal) {
@@ -102,14 +111,14 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
 }
 
 /** One that names the wallet for `upto` has what Permit2 needs: it settles `exact` by Permit2 as well. */
-function permit2WalletsIn(kinds: readonly SupportedKind[]): Map<string, Address[]> {
-  const wallets = new Map<string, Address[]>()
-  for (const { x402Version, scheme, network, extra } of kinds) {
-    const wallet = parseAddress(extra?.['facilitatorAddress'])
-    if (x402Version === 2 && scheme === 'upto' && wallet) wallets.set(network, [wallet])
-  }
-  return wallets
-}
+const permit2WalletsIn = (kinds: readonly SupportedKind[], network: string): Address[] =>
+  kinds
+    .filter((kind) => isOfKind(kind, { scheme: 'upto', network }))
+    .flatMap(({ extra }) => parseAddress(extra?.['facilitatorAddress']) ?? [])
+    .slice(-1)
+
+const isOfKind = (kind: SupportedKind, { scheme, network }: Pick<FacilitatorPayment, 'scheme' | 'network'>): boolean =>
+  kind.x402Version === 2 && kind.scheme === scheme && kind.network === network
 
 function checkedBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined

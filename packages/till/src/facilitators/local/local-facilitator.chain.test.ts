@@ -164,7 +164,7 @@ describe('many payments at once', () => {
     await client(testKey('payer 13').privateKey).writeContract({
       ...usdc(),
       functionName: 'transfer',
-      args: [demoAccount('creator').address, await balanceOf(fickle.address)],
+      args: [demoAccount('stranger').address, await balanceOf(fickle.address)],
       gas: 100_000n,
     })
     const all = [

@@ -6,7 +6,7 @@ import { type Clock, nowSeconds } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { type ExactPayment, isExact } from '../exact-payment.ts'
-import { isPermit2 } from '../permit2-payment.ts'
+import { isCarriedBy, isPermit2 } from '../permit2-payment.ts'
 import type { SettleRefusal } from '../revert-reason.ts'
 import { createPayerCodes } from './payer-codes.ts'
 import { defaultGasLimits, type GasLimits, hasPlainSignature, planContract, planPlain } from './plan-settlement.ts'
@@ -58,10 +58,14 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
       return { reason: 'unsupported_scheme', message: 'This facilitator settles the scheme exact only.' }
     return refusalBeforeChain(settler.network, payment, options.clock) ?? { settler, exact: payment }
   }
+  const walletsOn = (network: string) => settlers.get(network)?.wallets.addresses ?? []
   return {
     name: 'local',
+    carries: (payment) =>
+      settlers.has(payment.network) &&
+      (isPermit2(payment) ? isCarriedBy(payment, walletsOn(payment.network)) : isExact(payment)),
     pending: () => [...settlers.values()].reduce((sum, settler) => sum + settler.size(), 0),
-    permit2Wallets: (network) => settlers.get(network)?.wallets.addresses ?? [],
+    permit2Wallets: walletsOn,
     sponsorsApprovals: (network) => settlers.has(network),
     async settle(payment, signal) {
       const settler = settlers.get(payment.network)

@@ -48,7 +48,7 @@ export const world = {} as {
 export function useLocalChain(): void {
   beforeAll(async () => {
     world.store = await openTestDatabase()
-    const fund = [...payers.map((one) => one.address), demoAccount('creator').address]
+    const fund = [...payers.map((one) => one.address), demoAccount('stranger').address]
     world.devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog, fund })
     world.network = demoNetwork(world.devnet)
     const inner = devnetEndpoint(world.devnet)
@@ -97,7 +97,7 @@ export const balanceOf = async (address: Address): Promise<bigint> =>
 export const transactionOf = (outcome: SettleOutcome) =>
   outcome.status === 'submitted' ? outcome.transaction : undefined
 
-export const client = (privateKey = demoAccount('creator').privateKey) =>
+export const client = (privateKey = demoAccount('stranger').privateKey) =>
   createWalletClient({
     chain: base,
     transport: devnetTransport(world.devnet),

@@ -158,6 +158,19 @@ test('a payload that is signed for one facilitator is carried by no other', asyn
   expect(handedTo()).toEqual([0, 0])
 })
 
+test('a payment of any scheme goes to those that say they carry it', async () => {
+  const kinds = [{ x402Version: 2, scheme: 'toy', network: network.caip2 }]
+  servers[1]?.play(json(200, { kinds, signers: {} }))
+  const ordered = list(first(), second())
+  await ordered.askPermit2Wallets?.(alive())
+  servers[1]?.play(settled)
+  const payment = { ...newPayment(), scheme: 'toy' }
+  expect(ordered.carries(payment)).toBe(true)
+  expect(await ordered.settle(payment, alive())).toMatchObject({ status: 'submitted' })
+  expect(handedTo()).toEqual([0, 1])
+  expect(ordered.carries({ ...payment, network: 'eip155:1' })).toBe(false)
+})
+
 test('a contradiction is the fault of the one that settled', async () => {
   const contradicted: string[] = []
   const watched = (facilitator: Facilitator): Facilitator => ({

@@ -2,8 +2,6 @@ import type { Facilitator, FacilitatorPayment, SettleOutcome } from '../../contr
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { isExact } from '../exact-payment.ts'
-import { isPermit2, type Permit2Payment } from '../permit2-payment.ts'
 import { afterProbe, afterSettle, type FacilitatorHealth, healthy, isHandedBack } from './facilitator-health.ts'
 import type { PaymentHolders } from './payment-holders.ts'
 
@@ -37,18 +35,14 @@ export function createOrderedFacilitators(given: readonly Facilitator[], deps: O
   )
   for (const { name } of given) deps.metrics.gauge('facilitator_healthy', 1, { facilitator: name })
   const settledBy = new Map<string, Facilitator>()
-  const walletsOf = (facilitator: Facilitator, network: string) => facilitator.permit2Wallets?.(network) ?? []
-  /** The first that can. A quote of `upto` names its wallet, so that no other one can settle it. */
-  const carrierOn = (network: string) => given.find((facilitator) => walletsOf(facilitator, network).length > 0)
-  const isCarrier = (facilitator: Facilitator, { network, permit2 }: Permit2Payment) => {
-    const named = permit2.transfer.facilitator
-    return named === undefined ? facilitator === carrierOn(network) : walletsOf(facilitator, network).includes(named)
-  }
+  /** The first that can. A quote that names its wallet can be settled by no other one. */
+  const carrierOn = (network: string) => given.find(({ permit2Wallets }) => permit2Wallets?.(network).length)
   const charging = given.find(({ settlementFee }) => settlementFee !== undefined)
 
   return {
     name: given.map(({ name }) => name).join(','),
     ...(charging?.settlementFee === undefined ? {} : { settlementFee: charging.settlementFee }),
+    carries: (payment) => given.some((facilitator) => facilitator.carries(payment)),
     permit2Wallets: (network) => carrierOn(network)?.permit2Wallets?.(network) ?? [],
     sponsorsApprovals: (network) => carrierOn(network)?.sponsorsApprovals?.(network) ?? false,
     askPermit2Wallets: async (signal) => {
@@ -62,11 +56,8 @@ export function createOrderedFacilitators(given: readonly Facilitator[], deps: O
       return { status: 'could_not_check', reason: 'facilitator_unavailable' }
     },
     async settle(payment, signal) {
-      // Only a plain authorization can be submitted by anyone: other payloads are signed for one facilitator.
-      const able = isPermit2(payment)
-        ? members.filter(({ facilitator }) => isCarrier(facilitator, payment))
-        : members.slice(0, 1)
-      const turn = usable(deps, isExact(payment) ? members : able)
+      const able = members.filter(({ facilitator }) => facilitator.carries(payment))
+      const turn = usable(deps, able)
       for (const member of turn) {
         if (member !== turn.at(-1) && !(await answers(deps, member))) continue
         const outcome = await settleBy(deps, members, member, payment, signal)

@@ -3,6 +3,7 @@ import type { Micro } from '@assay/protocol/money'
 import { channelContract } from '@assay/protocol/typed-data/channel'
 import { fromHex } from '../../kernel/bytes.ts'
 import { accounts, balanceOf, type LedgerLine, post, type TransferRow } from '../../ledger/index.ts'
+import { channelAccounts } from './accounts.ts'
 import { type ChannelChain, type ChannelDeps, chainOf, headOf } from './channel-deps.ts'
 import { type ChannelRecord, channelColumns, toChannelRecord } from './channel-record.ts'
 import { saveState, usedNetworks } from './channel-store.ts'
@@ -58,16 +59,16 @@ async function postChannel(
     const name = `${network}:${id}:${deps.clock.nowMs()}`
     await post(tx, [
       ...movement(`channel_gap:${name}`, 'restore_gap', unknown, [
-        accounts.channelVouchers(network),
+        channelAccounts.vouchers(network),
         accounts.restoreGap(network, 'pay_to'),
       ]),
       ...movement(`channel_claimed:${name}`, 'channel_claimed', claimed - postedMicro, [
-        accounts.channelClaimed(network),
-        accounts.channelVouchers(network),
+        channelAccounts.claimed(network),
+        channelAccounts.vouchers(network),
       ]),
       ...movement(`channel_loss:${name}`, 'channel_loss', lost - lostMicro, [
-        accounts.channelLoss(network),
-        accounts.channelVouchers(network),
+        channelAccounts.loss(network),
+        channelAccounts.vouchers(network),
       ]),
     ])
   })
@@ -123,7 +124,7 @@ export async function adoptClaims(deps: ChannelDeps, record: ChannelRecord): Pro
     await post(
       tx,
       movement(`channel_gap:${network}:${id}:${claimedMicro}`, 'restore_gap', claimedMicro - chargedMicro, [
-        accounts.channelVouchers(network),
+        channelAccounts.vouchers(network),
         accounts.restoreGap(network, 'pay_to'),
       ]),
     )
@@ -137,7 +138,7 @@ export async function settledAccount(deps: ChannelDeps, row: TransferRow) {
   if (row.sender !== channelContract || !deps.chains.has(row.network)) return undefined
   const { chain } = chainOf(deps, row.network)
   const amounts = await chain.channels.settledIn(row.transaction, row.recipient)
-  return amounts.includes(row.amountMicro) ? accounts.channelClaimed(row.network) : undefined
+  return amounts.includes(row.amountMicro) ? channelAccounts.claimed(row.network) : undefined
 }
 
 /** Differences of the last comparison: what moves between two reads is even again at the next one. */
@@ -154,7 +155,7 @@ export async function compareClaimed(deps: ChannelDeps, receivers: (network: str
       const { claimedMicro, settledMicro } = await chain.channels.receiver(receiver, final.number)
       owed += claimedMicro - settledMicro
     }
-    const difference = owed - (await balanceOf(deps.database, accounts.channelClaimed(network)))
+    const difference = owed - (await balanceOf(deps.database, channelAccounts.claimed(network)))
     deps.metrics.gauge('channels_difference_micro', Number(difference), { network })
     const isNew = lastDifference.get(chain) !== difference
     lastDifference.set(chain, difference)

@@ -2,6 +2,7 @@ import type { CaptureOutcome, EntitledResponse, Hold, HoldEnd, HoldPort, KeptSal
 import { Problem } from '../../kernel/problem.ts'
 import { accounts, type LedgerTransaction } from '../../ledger/index.ts'
 import { createBatcher } from '../../store/group-commit.ts'
+import { channelAccounts } from './accounts.ts'
 import { ChannelChanged, type ChannelDeps } from './channel-deps.ts'
 import {
   type DeliveredSale,
@@ -126,7 +127,7 @@ function postingOf({ callId, chargeMicro, record: { network } }: VoucherHold, ro
     kind: 'sale',
     paymentId: callId,
     lines: [
-      { account: accounts.channelVouchers(network), amount: chargeMicro },
+      { account: channelAccounts.vouchers(network), amount: chargeMicro },
       { account: accounts.revenue(network, routeId), amount: -chargeMicro },
     ],
   }

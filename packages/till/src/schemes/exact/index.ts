@@ -39,6 +39,7 @@ export function createExactScheme(networks: readonly Network[]): Scheme<ExactSig
     evidence: exactEvidence,
     supports: (network) => network.startsWith('eip155:'),
     isOffered: (_route, terms) => hasEip3009(terms),
+    suitsAll: hasEip3009,
     requirements: exactRequirements,
     decode: decodeExact,
     match: (payment, call, current, offers) => matchTerms(payment, call, current.filter(hasEip3009), offers),

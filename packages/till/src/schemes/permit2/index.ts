@@ -34,6 +34,7 @@ export const createExactPermit2Scheme = (deps: Permit2Deps): Scheme<Permit2Signe
   name: 'exact',
   chargesLess: false,
   isOffered: ({ permit2 }, { network }) => permit2 === true || network.usdc.eip3009 === false,
+  suitsAll: ({ network }) => network.usdc.eip3009 === false,
 })
 
 /** A maximum that was quoted, and what was used of it: only the wallet that the quote names can take it. */

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { encodeFunctionData } from 'viem'
 import { expect, test } from 'vitest'
 import { noSupplyCap, type ScopeName, scopeNames, scopes, tokenAbi } from '../abi/b20.ts'
+import { extendWithB20 } from '../demo/b20-chain.ts'
 import { type Actor, createActor } from '../issuer.fixture.ts'
 import { readToken } from '../read/read-token.ts'
 import { endpointOf, readerOver } from '../reader.fixture.ts'
@@ -124,7 +125,7 @@ async function moveBoth(stage: Stage, given: Move): Promise<void> {
 }
 
 test('what is evaluated of a token on the chain is what everybody can do there', { timeout: 3_600_000 }, async () => {
-  const chain = await startTestChain()
+  const chain = await startTestChain({ extensions: [extendWithB20] })
   const actors = [await createActor(chain)]
   for (const name of ['two', 'three', 'four']) actors.push(await createActor(chain, name))
   let made = 0

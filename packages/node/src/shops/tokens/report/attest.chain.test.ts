@@ -1,19 +1,19 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { reportHash } from '@assay/protocol/typed-data/control-attestation'
-import { contractArtifacts } from '@assay/till/devnet'
 import { clients, startTestChain } from '@assay/till/devnet/test-chain.fixture'
 import { systemRng } from '@assay/till/kernel/random'
 import { createFixedKeyring, generateSigningKey } from '@assay/till/signing'
 import { type Abi, encodeFunctionData } from 'viem'
 import { expect, test } from 'vitest'
+import artifact from '../../../../../../contracts/artifacts/ControlAttestation.json' with { type: 'json' }
 import { createAttester } from './attest.ts'
 
 const verifier: Address = '0x00000000000000000000000000000000000a77e5'
 
 test('the attestation of a report is checked by a contract, and a changed one is not its signer', async () => {
   const chain = await startTestChain()
-  await chain.request('hardhat_setCode', [verifier, contractArtifacts.controlAttestation.deployedBytecode])
+  await chain.request('hardhat_setCode', [verifier, artifact.deployedBytecode])
   const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
   const node = 'https://node.example'
   const attester = createAttester({ keyring, jws: { sign: () => 'a.b.c', verify: () => undefined }, node })
@@ -28,7 +28,7 @@ test('the attestation of a report is checked by a contract, and a changed one is
     validUntil: 1_900_000_000,
   }
   const { signature } = (await attester.attest(facts)) as { signature: Hex }
-  const { abi } = contractArtifacts.controlAttestation as { abi: Abi }
+  const abi = artifact.abi as Abi
   const signerOf = async (attested: object, forNode = node): Promise<string> => {
     const data = encodeFunctionData({ abi, functionName: 'signerOf', args: [attested, forNode, signature] })
     const { data: answer } = await clients(chain).reader.call({ to: verifier, data })
