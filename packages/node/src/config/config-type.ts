@@ -20,7 +20,7 @@ export type ConfiguredNetwork = Network & {
 }
 
 /** A shop whose settings were checked, and the folders of the migrations that make its tables. */
-export type ConfiguredShop = { name: string; open: OpenShop; migrations: readonly URL[] }
+export type ConfiguredShop = { name: string; opensWithTill?: boolean; open: OpenShop; migrations: readonly URL[] }
 
 /** Everything the operator can set. Parsed once; all problems are reported together. */
 export type Config = {

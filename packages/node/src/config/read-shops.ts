@@ -49,7 +49,8 @@ export function readShops(
     .filter(({ variables }) => Object.keys(variables).every((name) => name in values))
     .flatMap((shop) => {
       try {
-        return [{ name: shop.name, migrations: shop.migrations, open: shop.configure(values, node) }]
+        const { name, opensWithTill, migrations } = shop
+        return [{ name, opensWithTill, migrations, open: shop.configure(values, node) }]
       } catch (error) {
         problems.push(...(error instanceof SettingsError ? error.problems : [(error as Error).message]))
         return []

@@ -86,6 +86,8 @@ export type Announcements = Readonly<Record<string, Json>>
 /** A shop as the node lists it: all that is known of it before it opens. */
 export type ShopDeclaration = {
   name: string
+  /** It opens as well where a node is started with no more than what paying needs. */
+  opensWithTill: boolean
   variables: Variables
   /** Folders of the migrations that make its tables: its own, and those of shops whose tables it reads. */
   migrations: readonly URL[]
@@ -95,12 +97,14 @@ export type ShopDeclaration = {
 
 export function declareShop<const V extends Variables = Record<never, never>>(shop: {
   name: string
+  opensWithTill?: boolean
   variables?: V
   migrations?: readonly URL[]
   configure(values: Values<V>, node: NodeFacts): OpenShop
 }): ShopDeclaration {
   return {
     name: shop.name,
+    opensWithTill: shop.opensWithTill ?? false,
     variables: shop.variables ?? {},
     migrations: shop.migrations ?? [],
     configure: (values, node) => shop.configure(values as Values<V>, node),

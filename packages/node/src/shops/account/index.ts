@@ -15,6 +15,7 @@ import { accountVariables } from './settings.ts'
 
 export const accountShop = declareShop({
   name: 'account',
+  opensWithTill: true,
   variables: accountVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
   configure: ({ CREDIT, INVOICES }, { payouts }) =>
