@@ -10,6 +10,7 @@ import type { Rng } from '@assay/till/kernel/random'
 import type { ProofDeps } from '@assay/till/proofs'
 import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
+import type { RetentionRule } from '@assay/till/store/retention'
 import type { RouteDeclaration } from '../http/route.ts'
 import type { Prompt } from './prompt.ts'
 import type { ShopPorts } from './shop-ports.ts'
@@ -91,6 +92,8 @@ export type ShopDeclaration = {
   variables: Variables
   /** Folders of the migrations that make its tables: its own, and those of shops whose tables it reads. */
   migrations: readonly URL[]
+  /** How long the rows of its own tables are kept: each table is in one of them. docs/retention.md is written from them. */
+  retention: readonly RetentionRule[]
   /** Checks the values of its variables; throws a SettingsError with all that is wrong with them. */
   configure(values: Readonly<Record<string, unknown>>, node: NodeFacts): OpenShop
 }
@@ -100,6 +103,7 @@ export function declareShop<const V extends Variables = Record<never, never>>(sh
   opensWithTill?: boolean
   variables?: V
   migrations?: readonly URL[]
+  retention?: readonly RetentionRule[]
   configure(values: Values<V>, node: NodeFacts): OpenShop
 }): ShopDeclaration {
   return {
@@ -107,6 +111,7 @@ export function declareShop<const V extends Variables = Record<never, never>>(sh
     opensWithTill: shop.opensWithTill ?? false,
     variables: shop.variables ?? {},
     migrations: shop.migrations ?? [],
+    retention: shop.retention ?? [],
     configure: (values, node) => shop.configure(values as Values<V>, node),
   }
 }

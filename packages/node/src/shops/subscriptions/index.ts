@@ -8,6 +8,7 @@ import { manageRoutes } from './manage-routes.ts'
 import { resumeOverdue } from './pause.ts'
 import { parseSubscriptionPolicy, type SubscriptionPolicy } from './policy.ts'
 import { renewDue } from './renew.ts'
+import { subscriptionsRetention } from './retention.ts'
 import { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 import { subscribeRoutes } from './subscribe-routes.ts'
 
@@ -29,6 +30,7 @@ export const subscriptionsShop = declareShop({
   name: 'subscriptions',
   variables: subscriptionsVariables,
   migrations: [subscriptionsMigrations],
+  retention: subscriptionsRetention,
   configure: ({ SUBSCRIPTIONS }) => openSubscriptionsShop({ policy: parseSubscriptionPolicy(SUBSCRIPTIONS) }),
 })
 

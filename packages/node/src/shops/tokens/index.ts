@@ -20,6 +20,7 @@ import type { ReaderDeps } from './read/read-token.ts'
 import { createVetter } from './read/vet-endpoints.ts'
 import { createAttester } from './report/attest.ts'
 import { reportRoute } from './report-route.ts'
+import { tokensRetention } from './retention.ts'
 import { checkRoutes, exampleAddress } from './routes.ts'
 import { parseSettings, type TokensSettings, tokensVariables } from './settings.ts'
 
@@ -27,6 +28,7 @@ export const tokensShop = declareShop({
   name: 'tokens',
   variables: tokensVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
+  retention: tokensRetention,
   configure: ({ TOKENS }) => openTokensShop({ settings: parseSettings(TOKENS) }),
 })
 
