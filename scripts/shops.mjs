@@ -33,7 +33,7 @@ function* filesBelow(folder) {
   }
 }
 
-const files = [...filesBelow(join(root, 'packages')), ...filesBelow(join(root, 'test'))]
+const files = ['packages', 'test', 'bench'].flatMap((name) => [...filesBelow(join(root, name))])
 const importsOf = new Map(
   files.map((file) => [
     file,
@@ -47,10 +47,18 @@ const importsOf = new Map(
   ]),
 )
 
-function reachedFrom(file) {
+function reachedFrom(file, imports = (one) => importsOf.get(one)) {
   const reached = new Set([file])
-  for (const one of reached) if (one !== shopList) for (const target of importsOf.get(one) ?? []) reached.add(target)
+  for (const one of reached) if (one !== shopList) for (const target of imports(one) ?? []) reached.add(target)
   return reached
+}
+
+/** What is there when a file of the command is: other commands are loaded when they are called, a shop by its command. */
+const loadedWith = (file) => {
+  const called = new Set(
+    [...readFileSync(file, 'utf8').matchAll(/import\('(\.[^']+)'\)/g)].map(([, path]) => resolve(dirname(file), path)),
+  )
+  return importsOf.get(file)?.filter((target) => !called.has(target))
 }
 
 /** A shop and those that import it, however indirectly. */
@@ -104,7 +112,8 @@ function copyWithout(out) {
 /** Type-checks all sources without these shops, and the tests that do not need them. The commands for a shop go with it. */
 function checkTypes(out) {
   const isOut = (file) => out.has(shopOf(file))
-  const isCommandFor = (file) => file.startsWith(join(root, 'packages', 'cli')) && importsOf.get(file)?.some(isOut)
+  const isCommandFor = (file) =>
+    file.startsWith(join(root, 'packages', 'cli')) && [...reachedFrom(file, loadedWith)].some(isOut)
   const roots = files.filter((file) =>
     isSource(file) ? !isOut(file) && !isCommandFor(file) : ![...reachedFrom(file)].some(isOut),
   )
@@ -138,7 +147,10 @@ const names = readdirSync(shopsFolder, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && (only === undefined || entry.name === only))
   .map(({ name }) => name)
 if (names.length === 0) throw new Error(`no shop is called ${only}`)
-const tests = files.filter(isTest).map((file) => ({ file, shops: new Set([...reachedFrom(file)].map(shopOf)) }))
+const isBench = (file) => file.startsWith(join(root, 'bench') + sep)
+const tests = files
+  .filter((file) => isTest(file) && !isBench(file))
+  .map((file) => ({ file, shops: new Set([...reachedFrom(file)].map(shopOf)) }))
 
 let failed = 0
 for (const name of names) {

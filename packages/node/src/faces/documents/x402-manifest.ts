@@ -22,7 +22,7 @@ export type ManifestParts = {
   facts: NodeFacts
 }
 
-/** The URLs of the routes that have a place of their own in the manifest, by its sections. */
+/** The URLs of the routes that declare their place in the manifest, by its sections. */
 function namedPlaces(routes: readonly RouteDeclaration[], origins: { base: string; address: string }) {
   const sections = new Map<string, Record<string, string>>()
   for (const { manifestPlaces = [], area, path } of routes)
