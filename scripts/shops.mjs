@@ -53,12 +53,12 @@ function reachedFrom(file, imports = (one) => importsOf.get(one)) {
   return reached
 }
 
-/** What is there when a file of the command is: other commands are loaded when they are called, a shop by its command. */
-const loadedWith = (file) => {
-  const called = new Set(
-    [...readFileSync(file, 'utf8').matchAll(/import\('(\.[^']+)'\)/g)].map(([, path]) => resolve(dirname(file), path)),
-  )
-  return importsOf.get(file)?.filter((target) => !called.has(target))
+/** What a command for a shop is made of: it loads the shop, or is beside a file that does and imports that at its start. */
+function commandParts(file) {
+  const text = readFileSync(file, 'utf8')
+  const called = new Set([...text.matchAll(/import\('(\.[^']+)'\)/g)].map(([, path]) => resolve(dirname(file), path)))
+  const isPart = (target) => shopOf(target) !== undefined || dirname(target) === dirname(file)
+  return importsOf.get(file)?.filter((target) => isPart(target) && !called.has(target))
 }
 
 /** A shop and those that import it, however indirectly. */
@@ -113,7 +113,7 @@ function copyWithout(out) {
 function checkTypes(out) {
   const isOut = (file) => out.has(shopOf(file))
   const isCommandFor = (file) =>
-    file.startsWith(join(root, 'packages', 'cli')) && [...reachedFrom(file, loadedWith)].some(isOut)
+    file.startsWith(join(root, 'packages', 'cli')) && [...reachedFrom(file, commandParts)].some(isOut)
   const roots = files.filter((file) =>
     isSource(file) ? !isOut(file) && !isCommandFor(file) : ![...reachedFrom(file)].some(isOut),
   )
