@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/harness/longest-first.ts'
-import { withoutShops } from './test/harness/without-shops.ts'
+import { loadWithoutShops } from './test/harness/without-shops.ts'
 import { plantPlugin } from './test/planted/plugin.ts'
 
 const { PLANT: planted, ASSAY_WITHOUT_SHOPS: without, ASSAY_PROOFS: proofs } = process.env
@@ -15,7 +15,7 @@ export default defineConfig({
   // npm run faults puts one fault into the code while it is loaded, and expects the tests to notice.
   plugins: [
     ...(planted === undefined ? [] : [plantPlugin(planted)]),
-    ...(without === undefined ? [] : [withoutShops(without.split(','))]),
+    ...(without === undefined ? [] : [loadWithoutShops(without.split(','))]),
   ],
   test: {
     include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts'],

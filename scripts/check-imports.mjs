@@ -95,10 +95,25 @@ function orderOf(name, source, problems = []) {
 const inShops = (...names) =>
   names.every((name) => name.startsWith('shops/')) ? ': in shop-list.ts it opens later, or not at all' : ''
 
+/** So that the code without a shop has its types: nothing else than the list and later shops may import one. */
+function checkShop(problems, where, file, target) {
+  const shop = /^shops\/\w+\//.exec(target)?.[0]
+  if (shop === undefined || file === 'shop-list.ts' || /^shops\/\w+\//.test(file)) return
+  problems.push(`${where}: imports ${target}; only shop-list.ts and shops that open later import a shop`)
+}
+
+/** A command loads what it needs of a shop while it runs, so that all others work without that shop. */
+function checkEntries(problems, where, text) {
+  const statement = /^(?:import|export)\s+(?!type\b)(?:[^;'"]*?\bfrom\s+)?'(@assay\/node\/shops\/[^']+)'/gm
+  for (const [, specifier] of text.matchAll(statement))
+    problems.push(`${where}: imports ${specifier} when it is loaded; use await import() in the command that needs it`)
+}
+
 function checkWithin({ problems, draw }, name, lines, file, target) {
   const [from, to] = [placeOf(lines, file), placeOf(lines, target)]
   const where = `packages/${name}/src/${file}`
   if (!from && file.includes('/')) problems.push(`${where}: its folder is not listed in scripts/check-imports.mjs`)
+  if (name === 'node') checkShop(problems, where, file, target)
   if (from && to) draw(`${name}/${from.name}`, `${name}/${to.name}`)
   if (!from || from.name === to?.name) return
   if (!to && from.line > 0) problems.push(`${where}: imports ${target}, which composes the package`)
@@ -117,6 +132,7 @@ function checkPackage(found, name, allowed, source) {
     const text = readFileSync(path, 'utf8')
     if (name === portable && notPortable.test(text))
       problems.push(`packages/${name}/src/${file}: ${notPortable.exec(text)?.[0]} does not run everywhere`)
+    checkEntries(problems, `packages/${name}/src/${file}`, text)
     for (const [, specifier] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+|@assay\/[^']+)'/g)) {
       const other = /^@assay\/([^/]+)/.exec(specifier)?.[1]
       if (other !== undefined) {

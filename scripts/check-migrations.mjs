@@ -1,13 +1,13 @@
 // Migrations after the baseline run while the version before goes on selling: nothing in them may make it wait or fail.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-/** What the baselines were when they were fixed. What changes later is a migration; `--fix` writes them again while nothing is released. */
-const fixedFile = join(root, 'scripts', 'baselines.json')
+/** What a baseline was when it was fixed, beside it. What changes later is a migration; `--fix` writes them again while nothing is released. */
+const fixedName = 'baseline.sha256'
 
 const baseline = /(^|\/)0001_[a-z0-9_]+\.sql$/
 
@@ -135,12 +135,17 @@ function main() {
     name: relative(root, path),
     text: readFileSync(path, 'utf8'),
   }))
-  if (process.argv.includes('--fix')) {
-    const fixed = migrations.filter(({ name }) => baseline.test(name)).map(({ name, text }) => [name, sha256(text)])
-    writeFileSync(fixedFile, `${JSON.stringify(Object.fromEntries(fixed.sort()), null, 2)}\n`)
-  }
+  if (process.argv.includes('--fix'))
+    for (const { name, text } of migrations.filter(({ name }) => baseline.test(name)))
+      writeFileSync(join(root, dirname(name), fixedName), `${sha256(text)}  ${basename(name)}\n`)
+  const fixed = Object.fromEntries(
+    [...filesBelow(packages, /^baseline\.sha256$/)].map((path) => {
+      const [hash, file] = readFileSync(path, 'utf8').trim().split('  ')
+      return [relative(root, join(dirname(path), file)), hash]
+    }),
+  )
   const problems = [
-    ...baselineProblems(JSON.parse(readFileSync(fixedFile, 'utf8')), migrations),
+    ...baselineProblems(fixed, migrations),
     ...migrations.flatMap((migration) =>
       migrationProblems(migration, (column) => words.has(column)).map((what) => `${migration.name}: ${what}`),
     ),

@@ -11,14 +11,18 @@ const names = ['mesh', 'match', 'intents']
 const shopList = `${names.map((name) => `import { ${name}Shop } from './shops/${name}/index.ts'\n`).join('')}
 export const shopList: readonly ShopDeclaration[] = [\n${names.map((name) => `  ${name}Shop,\n`).join('')}]\n`
 
-/** What the check finds in a tree of these files of the node, each with what it imports. */
-async function problemsOf(name: string, files: Record<string, string>): Promise<string[]> {
-  for (const [file, target] of Object.entries(files)) {
-    const path = join(folder, name, 'packages', 'node', 'src', file)
+const importing = (target: string) => (target === '' ? '' : `import '${target}'\n`)
+
+/** What the check finds in a tree of these files of the node, each with what it imports, and of one file of the command. */
+async function problemsOf(name: string, files: Record<string, string>, command?: string): Promise<string[]> {
+  const write = async (packageName: string, file: string, text: string) => {
+    const path = join(folder, name, 'packages', packageName, 'src', file)
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, target === '' ? '' : `import '${target}'\n`)
+    await writeFile(path, text)
   }
-  await writeFile(join(folder, name, 'packages', 'node', 'src', 'shop-list.ts'), shopList)
+  for (const [file, target] of Object.entries(files)) await write('node', file, importing(target))
+  if (command !== undefined) await write('cli', 'mesh/run-mesh.ts', command)
+  await write('node', 'shop-list.ts', shopList)
   return checkImports(join(folder, name)).problems
 }
 
@@ -46,4 +50,26 @@ test.each([
 ])('a shop imports %s', async (name, file, target, why) => {
   const problems = await problemsOf(name, { [file]: target })
   expect(problems).toEqual(why === undefined ? [] : [expect.stringContaining(why)])
+})
+
+/** This is what lets each shop be removed: no other file than those of later shops loses its types. `npm run shops` type-checks it. */
+test.each([
+  ['index.ts', './shops/mesh/index.ts'],
+  ['node.ts', './shops/mesh/operator.ts'],
+  ['compose/shops.ts', '../shops/mesh/index.ts'],
+  ['faces/console/index.ts', '../../shops/mesh/index.ts'],
+  ['config/variables.ts', '../shops/mesh/settings.ts'],
+])('%s imports no shop', async (file, target) => {
+  const problems = await problemsOf(`names-${file.replaceAll('/', '-')}`, { [file]: target })
+  expect(problems).toContainEqual(expect.stringContaining('only shop-list.ts and shops that open later import a shop'))
+})
+
+test.each([
+  ['type', "import type { Peer } from '@assay/node/shops/mesh'\n", 0],
+  ['call', "const shop = await import('@assay/node/shops/mesh')\n", 0],
+  ['statement', "import { addSeed } from '@assay/node/shops/mesh'\n", 1],
+  ['re-export', "export { addSeed } from '@assay/node/shops/mesh'\n", 1],
+])('the command imports a shop by a %s: %s', async (name, text, count) => {
+  const problems = await problemsOf(`command-${name}`, {}, text)
+  expect(problems).toEqual(Array.from({ length: count }, () => expect.stringContaining('use await import()')))
 })

@@ -9,6 +9,7 @@ import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { describeVariables } from '../packages/node/src/config/load-config.ts'
 import { shopList } from '../packages/node/src/shop-list.ts'
 import { knownProblems } from '../packages/till/src/kernel/problem.ts'
+import { tillRetention } from '../packages/till/src/store/retention.ts'
 import { toyProblems } from './toys/shop.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -41,6 +42,17 @@ test('docs/errors.md is the table of problems', async () => {
       `\`${code}\` | ${status} | ${retryable ? 'yes' : 'no'} | ${title} | ${hint}`,
   )
   await expect(withRows('docs/errors.md', rows.sort())).toMatchFileSnapshot('../docs/errors.md')
+})
+
+test('docs/retention.md has the rules of the till and of each shop', async () => {
+  const rules = [tillRetention, ...shopList.map(({ retention }) => retention)].flat()
+  const rows = rules.map(({ tables, addedBy, kept, why, deletedBy }) =>
+    [tables.map((table) => `\`${table}\``).join(', '), addedBy, kept, why, deletedBy]
+      .join(' | ')
+      .trimEnd()
+      .replaceAll('|  |', '| |'),
+  )
+  await expect(withRows('docs/retention.md', rows)).toMatchFileSnapshot('../docs/retention.md')
 })
 
 test('docs/command-line.md has the exit codes of the program', () => {

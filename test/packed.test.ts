@@ -61,8 +61,11 @@ function entryNames(project: string, name: string): string[] {
   return Object.entries(exports).flatMap(([key, target]) => {
     if (typeof target === 'string') return []
     if (!key.includes('*')) return [`${own}${key.slice(1)}`]
-    const files = readdirSync(join(place, 'dist'), { recursive: true }).map(String)
-    return files.filter((file) => file.endsWith('.js')).map((file) => `${own}/${file.slice(0, -3)}`)
+    const [before = '', after = ''] = target.default.replace('./dist/', '').split('*')
+    return readdirSync(join(place, 'dist'), { recursive: true })
+      .map(String)
+      .filter((file) => file.startsWith(before) && file.endsWith(after))
+      .map((file) => `${own}${key.slice(1).replace('*', file.slice(before.length, -after.length))}`)
   })
 }
 
@@ -104,6 +107,7 @@ test('plain Node imports every entry point; without TCP those of a seller say th
   const names = everything.flatMap((name) => entryNames(all, name))
   expect(names).toContain('@assay/till/ledger')
   expect(names).toContain('@assay/protocol/money')
+  expect(names).toContain('@assay/node/shops/sources')
   const usual = await importAll(names)
   expect(usual.failed).toEqual([])
   expect(usual.said).toContain('database: missing')

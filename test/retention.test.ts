@@ -1,22 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { shopList } from '../packages/node/src/shop-list.ts'
+import { type RetentionRule, tillRetention } from '../packages/till/src/store/retention.ts'
 import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
 
 const db = await useTestDatabase()
 const page = readFileSync(new URL('../docs/retention.md', import.meta.url), 'utf8')
 
-type Rule = { tables: string[]; who: string; kept: string; why: string; deletedBy: string; jobs: string[] }
+const ruleOf = ({ tables, addedBy: who, kept, why = '', deletedBy = '' }: RetentionRule) => {
+  const jobs = [...deletedBy.matchAll(/`([a-z_]+\.[a-z_.]+)/g)].map(([, name]) => name as string)
+  return { tables, who, kept, why, deletedBy, jobs }
+}
 
-const rules = page
-  .split('\n## ')[0]
-  ?.split('\n')
-  .filter((line) => line.startsWith('| `'))
-  .map((line): Rule => {
-    const [, tables = '', who = '', kept = '', why = '', deletedBy = ''] = line.split('|').map((cell) => cell.trim())
-    const jobs = [...deletedBy.matchAll(/`([a-z_]+\.[a-z_.]+)/g)].map(([, name]) => name as string)
-    const named = [...tables.matchAll(/`([a-z0-9_*]+)`/g)].map(([, name]) => name as string)
-    return { tables: named, who, kept, why, deletedBy, jobs }
-  }) as Rule[]
+const rules = [tillRetention, ...shopList.map(({ retention }) => retention)].flat().map(ruleOf)
 
 const pattern = (name: string) => new RegExp(`^${name.replaceAll('*', '.+')}$`)
 const rulesOf = (table: string) => rules.filter(({ tables }) => tables.some((name) => pattern(name).test(table)))
@@ -36,6 +32,22 @@ test('every table has one rule for how long its rows are kept, and every rule it
   expect(named.filter((name) => !tables.some((table) => pattern(name).test(table)))).toEqual([])
 })
 
+test('a shop has rules for its own tables alone', () => {
+  for (const { name, retention, migrations } of shopList.filter(({ name }) => name !== 'log')) {
+    const made = migrations
+      .flatMap((folder) =>
+        readdirSync(folder)
+          .filter((file) => file.endsWith('.sql'))
+          .map((file) => new URL(file, folder)),
+      )
+      .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/create (?:unlogged )?table (\w+)/g)])
+      .map(([, table = '']) => table)
+    const named = retention.flatMap(({ tables }) => tables).filter((one) => !one.includes('*'))
+    const others = named.filter((one) => !made.includes(one))
+    expect(others, name).toEqual([])
+  }
+})
+
 test('what costs its caller nothing ends by itself or says what bounds it', () => {
   expect(new Set(rules.map(({ who }) => who))).toEqual(new Set(['payer', 'operator', 'node', 'anybody']))
   for (const { tables, who, kept, why } of rules)
@@ -50,7 +62,7 @@ test('the jobs that delete rows are there', () => {
   const sources = ['till', 'node'].flatMap((name) => {
     const folder = new URL(`../packages/${name}/src/`, import.meta.url)
     return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+      .filter((path) => path.endsWith('.ts') && !/(\.test|(^|\/)retention)\.ts$/.test(path))
       .map((path) => readFileSync(new URL(path, folder), 'utf8'))
   })
   const jobs = rules.flatMap((rule) => rule.jobs)

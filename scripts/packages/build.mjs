@@ -90,7 +90,7 @@ async function writeConsole(out) {
 /** Everything in the sources that is not TypeScript is read at run time. JSON is compiled. */
 function copyAssets(name, dist) {
   for (const file of filesBelow(sourceOf(name))) {
-    if (/\.(ts|json)$/.test(file)) continue
+    if (/\.(ts|json|sha256)$/.test(file)) continue
     mkdirSync(dirname(join(dist, file)), { recursive: true })
     copyFileSync(join(sourceOf(name), file), join(dist, file))
   }

@@ -5,7 +5,7 @@ export type Node = typeof import('@assay/node')
 /** Commands for operators need the node, which buyers do not install. */
 export const loadNode = (): Promise<Node> => import('@assay/node').catch(explainMissing)
 
-/** For what imports the node itself, and is loaded only by commands that need it. */
+/** For imports of the other entry points of the node: `@assay/node/shops/<name>` brings what commands use of a shop. */
 export function explainMissing(cause: unknown): never {
   const { code, message } = cause as NodeJS.ErrnoException
   if (code !== 'ERR_MODULE_NOT_FOUND' || !/package '@assay\/node'/.test(message)) throw cause

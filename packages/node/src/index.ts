@@ -85,39 +85,6 @@ export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { blockTarget, readDeliveryStatus, retryDead } from './notifications/operate.ts'
 export { parseConfig } from './shop-list.ts'
-export { acceptDistributor, isUpheldAgainst, readDistributors } from './shops/attestations/index.ts'
-export {
-  type BackfillReport,
-  backfill,
-  fetchDue,
-  fetchFile,
-  type IngestOutcome,
-  ingestFile,
-  openMarketImport,
-  planOf,
-  readMarketCoverage,
-  type SourceCoverage,
-  sources as marketDataSources,
-} from './shops/matrix/index.ts'
-export { addSeed, findPeer, ownAddress } from './shops/mesh/index.ts'
-export {
-  type AddedSeeds,
-  admitSource,
-  type CorpusStatus,
-  decideDispute,
-  disputeStates,
-  evaluateScores,
-  type ImportedArchive,
-  listDisputes,
-  loadRanks,
-  loadSeeds,
-  openCorpus,
-  readSeed,
-  readSeedLines,
-  refuseSource,
-  type Seed,
-} from './shops/sources/index.ts'
-export { listSubscriptions } from './shops/subscriptions/index.ts'
 export { createWitness, parseLogSettings, type SeenTree, type WitnessStore } from './tlog/index.ts'
 export {
   newestCheckpoint,

@@ -75,7 +75,7 @@ export type NodeOptions = {
   schemes?: readonly Scheme[]
   /** Limits of payment channels, in place of the usual ones. */
   channels?: Partial<ChannelPolicy>
-  /** Which of the configured shops open, by name; `till` is the caller's account and the sandbox. */
+  /** Which of the configured shops open, by name; `till` are those that declare `opensWithTill`. */
   ownShops?: 'all' | 'till' | readonly string[]
   /** False leaves recovery, reconciliation and the shops' jobs to other processes. */
   jobs?: boolean
@@ -243,13 +243,12 @@ const watchedApp = (watch: LoopWatch, app: HttpApp): HttpApp => ({
   },
 })
 
-const tillShops = ['account', 'sandbox']
-
 /** The node's own shops that were asked for, and those that came with the start. */
 function chosenShops(config: Config, { ownShops = 'all', shops = [] }: NodeOptions): ConfiguredShop[] {
-  const wanted = ownShops === 'till' ? tillShops : ownShops
   return [
-    ...config.shops.filter(({ name }) => wanted === 'all' || wanted.includes(name)),
+    ...config.shops.filter(({ name, opensWithTill }) =>
+      ownShops === 'till' ? opensWithTill : ownShops === 'all' || ownShops.includes(name),
+    ),
     ...shops.map((shop) => (typeof shop === 'function' ? { name: 'further', open: shop, migrations: [] } : shop)),
   ]
 }

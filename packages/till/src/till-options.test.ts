@@ -2,7 +2,7 @@ import { checksumAddress } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
 import { knownNetworks } from './chain/index.ts'
 import { demoAccount } from './devnet/accounts.ts'
-import { http, local } from './facilitator-options.ts'
+import { http, local } from './facilitators/list.ts'
 import { ConfigError } from './kernel/config-error.ts'
 import { readTillOptions, type TillOptions } from './till-options.ts'
 

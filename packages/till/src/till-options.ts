@@ -71,7 +71,7 @@ export type TillOptions = {
   databasePooled?: boolean
   /** By name (`base`, `polygon`, `base-sepolia`, `polygon-amoy`) or CAIP-2 id. */
   networks: Readonly<Record<string, NetworkOption>>
-  /** Who settles: `cdp()`, `http()` or `local()`, or several in the order in which they are tried. */
+  /** Who settles, such as `local({ keys })`, or several in the order in which they are tried. */
   facilitator: FacilitatorOption | readonly FacilitatorOption[] | undefined
   /** Origin under which buyers reach the routes: resource URLs and signatures name it, never the Host header. */
   publicUrl: string | undefined

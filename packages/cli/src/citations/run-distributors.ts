@@ -1,16 +1,20 @@
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
+import { explainMissing } from '../load-node.ts'
 import type { Operator } from '../operator/connect.ts'
 import { printResult } from '../output.ts'
+
+const loadAttestations = () => import('@assay/node/shops/attestations').catch(explainMissing)
 
 const isAddress = (text: string): text is `0x${string}` => /^0x[0-9a-fA-F]{40}$/.test(text)
 
 export async function listDistributors(
   { terminal }: CommandContext,
-  { node, database }: Operator,
+  { database }: Operator,
   { json }: { json?: boolean },
 ): Promise<void> {
-  const known = await node.readDistributors(database)
+  const { readDistributors } = await loadAttestations()
+  const known = await readDistributors(database)
   const seen = new Set<string>()
   const data = known.map((one) => {
     const isCurrent = one.acceptedAt !== null && !seen.has(one.network)
@@ -41,18 +45,19 @@ export async function listDistributors(
 
 export async function acceptDistributor(
   { terminal }: CommandContext,
-  { node, database, actor }: Operator,
+  { database, actor }: Operator,
   contract: string,
   { network, reason, json }: { network: string; reason: string; json?: boolean },
 ): Promise<void> {
   if (!isAddress(contract)) throw usageError(`not the address of a contract: ${contract}`)
   if (reason.trim() === '') throw usageError('--reason must say something')
   const wanted = { network, contract: contract.toLowerCase() as `0x${string}` }
-  const isKnown = (await node.readDistributors(database)).some(
+  const shop = await loadAttestations()
+  const isKnown = (await shop.readDistributors(database)).some(
     (one) => one.network === network && one.contract === wanted.contract,
   )
   if (!isKnown) throw usageError(`no process of this node has asked for ${contract} on ${network}`)
-  const changed = await node.acceptDistributor(database, wanted, { actor, reason })
+  const changed = await shop.acceptDistributor(database, wanted, { actor, reason })
   printResult(terminal, json, { changed: changed !== undefined, ...changed }, () =>
     changed
       ? `New roots go to ${changed.after}. ${changed.before} pays what it holds, for ever.`

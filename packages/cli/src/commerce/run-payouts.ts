@@ -1,6 +1,7 @@
 import { getAddress } from 'viem'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
+import { explainMissing } from '../load-node.ts'
 import { amountText } from '../operator/amount-text.ts'
 import type { Operator } from '../operator/connect.ts'
 import { ageText, printResult, shortAddress, table } from '../output.ts'
@@ -109,7 +110,8 @@ export async function listSubscribers(
   options: { all?: boolean; limit: number; json?: boolean },
 ): Promise<void> {
   const now = new Date(node.systemClock.nowMs())
-  const found = await node.listSubscriptions(database, {
+  const { listSubscriptions } = await import('@assay/node/shops/subscriptions').catch(explainMissing)
+  const found = await listSubscriptions(database, {
     ...(options.all ? {} : { activeAt: now }),
     limit: options.limit,
   })

@@ -1,16 +1,19 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { CommandContext } from '../command-context.ts'
 import { exitCodes, usageError } from '../exit-codes.ts'
+import { explainMissing } from '../load-node.ts'
 import type { Operator } from '../operator/connect.ts'
 import { printResult } from '../output.ts'
 import { type AddOptions, budgetOf } from './command.ts'
 
-type Node = Operator['node']
-type Seed = ReturnType<Node['readSeedLines']>['seeds'][number]
-type Imported = Awaited<ReturnType<ReturnType<Node['openCorpus']>['importArchive']>>
+type SourcesShop = typeof import('@assay/node/shops/sources')
+type Seed = ReturnType<SourcesShop['readSeedLines']>['seeds'][number]
+type Imported = Awaited<ReturnType<ReturnType<SourcesShop['openCorpus']>['importArchive']>>
 
-const corpusOf = ({ node, database, config }: Operator) =>
-  node.openCorpus({
+const loadSources = (): Promise<SourcesShop> => import('@assay/node/shops/sources').catch(explainMissing)
+
+const corpusOf = (shop: SourcesShop, { node, database, config }: Operator) =>
+  shop.openCorpus({
     database,
     clock: node.systemClock,
     ownUrls: [config.baseUrl, config.apiUrl].filter((url) => url !== undefined),
@@ -34,8 +37,10 @@ export async function addAll(
   const { terminal } = context
   if (options.as !== undefined && options.as !== 'listing' && options.as !== 'page')
     throw usageError('--as must be listing or page')
-  const [budget, corpus] = [budgetOf(options), corpusOf(operator)]
-  const { seeds, archives, skippedLines } = await sortInput(operator.node, what, options.as)
+  const budget = budgetOf(options)
+  const shop = await loadSources()
+  const corpus = corpusOf(shop, operator)
+  const { seeds, archives, skippedLines } = await sortInput(shop, what, options.as)
   const added = await corpus.add(seeds, budget, operator.actor)
   const imported: ({ file: string } & Imported)[] = []
   for (const file of archives) {
@@ -76,7 +81,7 @@ export async function addAll(
     context.endWith(exitCodes.failed)
 }
 
-async function sortInput(node: Node, what: readonly string[], as: 'listing' | 'page' | undefined) {
+async function sortInput(shop: SourcesShop, what: readonly string[], as: 'listing' | 'page' | undefined) {
   const seeds: Seed[] = []
   const archives: string[] = []
   let skippedLines = 0
@@ -84,13 +89,13 @@ async function sortInput(node: Node, what: readonly string[], as: 'listing' | 'p
     if (await isFile(one)) {
       if (isArchive(one)) archives.push(one)
       else {
-        const list = node.readSeedLines(await readFile(one, 'utf8'))
+        const list = shop.readSeedLines(await readFile(one, 'utf8'))
         seeds.push(...list.seeds)
         skippedLines += list.skipped
       }
       continue
     }
-    const seed = node.readSeed(one, as)
+    const seed = shop.readSeed(one, as)
     if (!seed) throw usageError(`${one} is neither a file, a domain nor an http(s) address`)
     seeds.push(seed)
   }
@@ -102,7 +107,7 @@ export async function showStatus(
   operator: Operator,
   options: { json?: boolean },
 ): Promise<void> {
-  const status = await corpusOf(operator).status()
+  const status = await corpusOf(await loadSources(), operator).status()
   const { domains, pages } = status
   printResult(terminal, options.json, status, () =>
     [

@@ -1,6 +1,7 @@
 import { formatUsd, parseUsd } from '@assay/sdk'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { explainMissing } from '../load-node.ts'
 import type { Operator } from '../operator/connect.ts'
 import { printResult } from '../output.ts'
 
@@ -35,7 +36,8 @@ export async function runSlash(
     nowMs: node.systemClock.nowMs(),
     ...(micro === undefined ? {} : { micro }),
   }
-  const outcome = await node.slashBond(database, order, node.isUpheldAgainst)
+  const { isUpheldAgainst } = await import('@assay/node/shops/attestations').catch(explainMissing)
+  const outcome = await node.slashBond(database, order, isUpheldAgainst)
   if (outcome.status === 'refused') throw new CliError(exitCodes.refused, outcome.why, whyTexts[outcome.why])
   const { bond } = outcome
   const document = {

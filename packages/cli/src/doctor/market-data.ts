@@ -1,5 +1,6 @@
-import type { Config, SourceCoverage } from '@assay/node'
-import type { Node } from '../load-node.ts'
+import type { Config } from '@assay/node'
+import type { SourceCoverage } from '@assay/node/shops/matrix'
+import { explainMissing, type Node } from '../load-node.ts'
 import { ageText } from '../output.ts'
 import { type Check, ok, warn } from './check.ts'
 import { databaseUrlOf } from './data-folder.ts'
@@ -11,7 +12,8 @@ export async function checkMarketData(node: Node, config: Config): Promise<Check
   const { systemClock: clock, systemRng: rng, silentLog: log } = node
   const database = node.createDatabase({ target: { url }, poolSize: 1, clock, rng, log })
   try {
-    return (await node.readMarketCoverage(config, database)).map(checkSource)
+    const { readMarketCoverage } = await import('@assay/node/shops/matrix').catch(explainMissing)
+    return (await readMarketCoverage(config, database)).map(checkSource)
   } catch {
     return []
   } finally {

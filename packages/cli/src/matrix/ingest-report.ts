@@ -1,10 +1,14 @@
 import { usageError } from '../exit-codes.ts'
-import type { Node } from '../load-node.ts'
+import { explainMissing } from '../load-node.ts'
 
-export type SourceId = Node['marketDataSources'][number]['id']
+/** What importing market data needs of the shop that sells it. */
+export type MarketShop = typeof import('@assay/node/shops/matrix')
+export const loadMarketShop = (): Promise<MarketShop> => import('@assay/node/shops/matrix').catch(explainMissing)
 
-export function sourcesOf(node: Node, given: readonly string[] | undefined): SourceId[] {
-  const known = node.marketDataSources.map(({ id }) => id)
+export type SourceId = MarketShop['sources'][number]['id']
+
+export function sourcesOf({ sources }: MarketShop, given: readonly string[] | undefined): SourceId[] {
+  const known = sources.map(({ id }) => id)
   for (const id of given ?? [])
     if (!known.some((one) => one === id))
       throw usageError(`--source: there is no source "${id}"`, `One of ${known.join(', ')}.`)

@@ -2,7 +2,7 @@ import type { CommandContext } from '../command-context.ts'
 import { exitCodes, usageError } from '../exit-codes.ts'
 import { withOperator } from '../operator/connect.ts'
 import { printResult } from '../output.ts'
-import { reportOf, sourcesOf } from './ingest-report.ts'
+import { loadMarketShop, reportOf, sourcesOf } from './ingest-report.ts'
 
 export type BackfillOptions = { from: string; to?: string; source?: string[]; again?: boolean; json?: boolean }
 
@@ -10,16 +10,17 @@ export async function runBackfill(context: CommandContext, options: BackfillOpti
   const { terminal } = context
   const { from, to = new Date().toISOString().slice(0, 10) } = options
   if (from > to) throw usageError(`--from ${from} is after --to ${to}`)
-  await withOperator(terminal, async ({ node, config, database }) => {
-    const market = node.openMarketImport(config, database)
-    const named = sourcesOf(node, options.source)
+  const shop = await loadMarketShop()
+  await withOperator(terminal, async ({ config, database }) => {
+    const market = shop.openMarketImport(config, database)
+    const named = sourcesOf(shop, options.source)
     const plans = named.length > 0 ? named.map((id) => market.planOf(id)) : market.plans
     if (plans.length === 0)
       throw usageError('this node fetches no source by itself', 'Name one with --source, or add lines to LICENCES.')
     for (const { source, files } of plans)
       if (files === undefined) terminal.say(`${source}: its publisher keeps no past`)
     await terminal.untilInterrupted(async (signal) => {
-      const reports = await node.backfill(market.deps, plans, {
+      const reports = await shop.backfill(market.deps, plans, {
         from,
         to,
         signal,

@@ -1,11 +1,13 @@
-import type { SourceCoverage } from '@assay/node'
+import type { SourceCoverage } from '@assay/node/shops/matrix'
 import type { CommandContext } from '../command-context.ts'
+import { explainMissing } from '../load-node.ts'
 import { withOperator } from '../operator/connect.ts'
 import { ageText, printResult, table } from '../output.ts'
 
 export async function runCoverage({ terminal }: CommandContext, options: { json?: boolean }): Promise<void> {
-  await withOperator(terminal, async ({ node, config, database }) => {
-    const rows = await node.readMarketCoverage(config, database)
+  const { readMarketCoverage } = await import('@assay/node/shops/matrix').catch(explainMissing)
+  await withOperator(terminal, async ({ config, database }) => {
+    const rows = await readMarketCoverage(config, database)
     printResult(terminal, options.json, { data: rows }, () => coverageText(rows))
   })
 }

@@ -2,15 +2,14 @@ import { access, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { CommandContext } from '../command-context.ts'
 import { exitCodes, usageError } from '../exit-codes.ts'
-import { loadNode } from '../load-node.ts'
-import { type Operator, withOperator } from '../operator/connect.ts'
+import { withOperator } from '../operator/connect.ts'
 import { printResult, table } from '../output.ts'
-import { reportOf, type SourceId, sourcesOf } from './ingest-report.ts'
+import { loadMarketShop, type MarketShop, reportOf, type SourceId, sourcesOf } from './ingest-report.ts'
 
 export type IngestOptions = { watch?: boolean; source?: string[]; availableAt?: string; list?: boolean; json?: boolean }
 
 type Report = { name: string; status: string; detail: string }
-type Import = ReturnType<Operator['node']['openMarketImport']>
+type Import = ReturnType<MarketShop['openMarketImport']>
 
 export async function runIngest(
   context: CommandContext,
@@ -18,19 +17,20 @@ export async function runIngest(
   options: IngestOptions,
 ): Promise<void> {
   const { terminal } = context
-  if (options.list) return listSources(context, options)
-  const ids = sourcesOf(await loadNode(), options.source)
+  const shop = await loadMarketShop()
+  if (options.list) return listSources(context, shop, options)
+  const ids = sourcesOf(shop, options.source)
   for (const name of files.filter((one) => !isAddress(one)))
     await access(name).catch(() => {
       throw usageError(`cannot read ${name}`)
     })
-  await withOperator(terminal, async (operator) => {
-    const market = operator.node.openMarketImport(operator.config, operator.database)
-    if (options.watch) return watch(context, operator, market, ids)
+  await withOperator(terminal, async ({ config, database }) => {
+    const market = shop.openMarketImport(config, database)
+    if (options.watch) return watch(context, shop, market, ids)
     const reports: Report[] = []
     for (const [index, name] of files.entries()) {
       terminal.status(`${index + 1} of ${files.length}: ${basename(name)}`)
-      const report = await ingestOne(operator, market, name, ids[0], options)
+      const report = await ingestOne(shop, market, name, ids[0], options)
       reports.push(report)
       if (!options.json) terminal.out(`${report.status.padEnd(10)} ${report.name}  ${report.detail}`)
     }
@@ -42,7 +42,7 @@ export async function runIngest(
 const isAddress = (name: string) => /^(https?|ftp):\/\//.test(name)
 
 async function ingestOne(
-  { node }: Operator,
+  shop: MarketShop,
   { deps, planOf }: Import,
   name: string,
   source: SourceId | undefined,
@@ -50,15 +50,15 @@ async function ingestOne(
 ): Promise<Report> {
   if (isAddress(name)) {
     const file = basename(new URL(name).pathname)
-    const chosen = source ?? node.marketDataSources.find((one) => one.recognises(file, ''))?.id
+    const chosen = source ?? shop.sources.find((one) => one.recognises(file, ''))?.id
     if (chosen === undefined) throw usageError(`which source is ${name}?`, 'Name it with --source.')
     const due = { url: name, name: file, period: '', dueAtMs: 0 }
-    return reportOf(file, await node.fetchFile(deps, planOf(chosen), due))
+    return reportOf(file, await shop.fetchFile(deps, planOf(chosen), due))
   }
   const bytes = await readFile(name).catch(() => {
     throw usageError(`cannot read ${name}`)
   })
-  const outcome = await node.ingestFile(deps, {
+  const outcome = await shop.ingestFile(deps, {
     name,
     bytes,
     ...(source === undefined ? {} : { source }),
@@ -71,16 +71,16 @@ const everyMs = 5 * 60_000
 
 async function watch(
   { terminal }: CommandContext,
-  { node }: Operator,
+  shop: MarketShop,
   { deps, planOf }: Import,
   given: readonly SourceId[],
 ): Promise<void> {
   // What needs the operator's own decision is fetched when it is named, not by itself.
-  const usual = node.marketDataSources.filter((one) => one.licence.free === 'yes').map(({ id }) => id)
+  const usual = shop.sources.filter((one) => one.licence.free === 'yes').map(({ id }) => id)
   const plans = (given.length > 0 ? given : usual).map((id) => planOf(id))
   await terminal.untilInterrupted(async (signal) => {
     while (!signal.aborted) {
-      await node.fetchDue(deps, plans, {
+      await shop.fetchDue(deps, plans, {
         signal,
         onReport: ({ name, outcome }, done, of) => {
           terminal.status(`${done} of ${of}: ${name}`)
@@ -96,9 +96,12 @@ async function watch(
   })
 }
 
-async function listSources({ terminal }: CommandContext, options: IngestOptions): Promise<void> {
-  const { marketDataSources } = await loadNode()
-  const rows = marketDataSources.map((source) => ({
+async function listSources(
+  { terminal }: CommandContext,
+  { sources }: MarketShop,
+  options: IngestOptions,
+): Promise<void> {
+  const rows = sources.map((source) => ({
     id: source.id,
     title: source.title,
     cadence: source.schedule.cadence,

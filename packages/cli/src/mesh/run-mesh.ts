@@ -2,8 +2,11 @@ import { lookup } from 'node:dns/promises'
 import { discover, readMesh } from '@assay/sdk'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { explainMissing } from '../load-node.ts'
 import type { Operator } from '../operator/connect.ts'
 import { ageText, printResult, table } from '../output.ts'
+
+const loadMesh = () => import('@assay/node/shops/mesh').catch(explainMissing)
 
 export type PeersOptions = { url: string; json?: boolean }
 export type JoinOptions = { wait: number; url?: string; json?: boolean }
@@ -25,7 +28,8 @@ export async function joinMesh(
     throw usageError(`not the address of a node: ${url}`, 'An https origin, or http://127.0.0.1:<port> in demo mode.')
   if (options.url !== undefined) await requireNodeOf(operator, parseUrl(options.url).origin)
   const { systemClock: clock } = node
-  await node.addSeed(database, address.origin, clock.nowMs())
+  const { addSeed } = await loadMesh()
+  await addSeed(database, address.origin, clock.nowMs())
   const peer = stopped ? undefined : await waitUntilSeen(operator, address.did, options.wait * 1000)
   const state = peer?.state
   const reason =
@@ -49,8 +53,9 @@ const whyTexts: Record<string, string> = {
 }
 
 /** The environment decides which database is written; a node of another one would never hear of it. */
-async function requireNodeOf({ node, database }: Operator, origin: string): Promise<void> {
-  const own = await node.ownAddress(database)
+async function requireNodeOf({ database }: Operator, origin: string): Promise<void> {
+  const { ownAddress } = await loadMesh()
+  const own = await ownAddress(database)
   if (own !== undefined && own !== origin)
     throw usageError(
       `the configured database is of ${own}, not of ${origin}`,
@@ -60,9 +65,10 @@ async function requireNodeOf({ node, database }: Operator, origin: string): Prom
 
 async function waitUntilSeen({ node, database }: Operator, did: string, forMs: number) {
   const { systemClock: clock } = node
+  const { findPeer } = await loadMesh()
   const untilMs = clock.monotonicMs() + forMs
   for (;;) {
-    const peer = await node.findPeer(database, did)
+    const peer = await findPeer(database, did)
     if (peer?.state === 'alive' || clock.monotonicMs() >= untilMs) return peer
     await clock.sleep(pollEveryMs)
   }

@@ -1,9 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
-import { withOperator } from '../operator/connect.ts'
+import { explainMissing } from '../load-node.ts'
+import { type Operator, withOperator } from '../operator/connect.ts'
 import { printResult } from '../output.ts'
 import { dayText } from '../read-option.ts'
+import type { Terminal } from '../terminal.ts'
+
+type SourcesShop = typeof import('@assay/node/shops/sources')
+
+const withSources = <T>(terminal: Terminal, work: (shop: SourcesShop, operator: Operator) => Promise<T>) =>
+  withOperator(terminal, async (operator) =>
+    work(await import('@assay/node/shops/sources').catch(explainMissing), operator),
+  )
 
 const fileOf = (path: string) =>
   readFile(path, 'utf8').catch(() => {
@@ -23,7 +32,7 @@ export const addScore: AddCommand = (program, { terminal }) => {
       const text = await fileOf(options.labels)
       const goodFrom = options.goodFrom === undefined ? undefined : Number(options.goodFrom)
       if (goodFrom !== undefined && !Number.isFinite(goodFrom)) throw usageError('--good-from must be a number')
-      const result = await withOperator(terminal, ({ node, database }) => node.evaluateScores(database, text, goodFrom))
+      const result = await withSources(terminal, (shop, { database }) => shop.evaluateScores(database, text, goodFrom))
       if (result.labels === 0) throw usageError(`${options.labels} has no ratings`, 'Lines such as example.com,4.')
       printResult(terminal, options.json, result, () =>
         [
@@ -50,8 +59,14 @@ export const addScore: AddCommand = (program, { terminal }) => {
       const text = await fileOf(path)
       if (!/^[1-9]\d*[,\t]/m.test(text))
         throw usageError(`${path} is no rank list`, 'Lines such as 1,example.com, or a Common Crawl domain-ranks file.')
-      const loaded = await withOperator(terminal, ({ node, database, actor }) =>
-        node.loadRanks(database, { text, name: options.name, asOf: options.asOf, licence: options.licence, actor }),
+      const loaded = await withSources(terminal, (shop, { database, actor }) =>
+        shop.loadRanks(database, {
+          text,
+          name: options.name,
+          asOf: options.asOf,
+          licence: options.licence,
+          actor,
+        }),
       )
       printResult(
         terminal,
@@ -70,8 +85,8 @@ export const addScore: AddCommand = (program, { terminal }) => {
       // An empty list ends all trust; a file that is no list is taken for none.
       if (text.trim() !== '' && !/^\s*0x[0-9a-fA-F]{40}\s*$/m.test(text))
         throw usageError(`${path} has no wallet in any line`, 'One address a line: 0x and 40 hex digits.')
-      const loaded = await withOperator(terminal, ({ node, database, actor }) =>
-        node.loadSeeds(database, { text, actor, nowMs: node.systemClock.nowMs() }),
+      const loaded = await withSources(terminal, (shop, { node, database, actor }) =>
+        shop.loadSeeds(database, { text, actor, nowMs: node.systemClock.nowMs() }),
       )
       printResult(
         terminal,

@@ -1,9 +1,12 @@
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { explainMissing } from '../load-node.ts'
 import type { Operator } from '../operator/connect.ts'
 import { printResult } from '../output.ts'
 
-type Dispute = Awaited<ReturnType<Operator['node']['listDisputes']>>[number]
+const loadSources = () => import('@assay/node/shops/sources').catch(explainMissing)
+
+type Dispute = Awaited<ReturnType<Awaited<ReturnType<typeof loadSources>>['listDisputes']>>[number]
 
 const documentOf = (dispute: Dispute) => ({
   id: dispute.id,
@@ -24,13 +27,14 @@ const plain = (text: string) => text.replace(/[^\P{C}\n]/gu, '\ufffd').replaceAl
 
 export async function listAll(
   { terminal }: CommandContext,
-  { node, database }: Operator,
+  { database }: Operator,
   options: { state?: string; domain?: string; json?: boolean },
 ): Promise<void> {
-  const state = node.disputeStates.find((one) => one === options.state)
+  const { disputeStates, listDisputes } = await loadSources()
+  const state = disputeStates.find((one) => one === options.state)
   if (options.state !== undefined && state === undefined)
-    throw usageError(`--state: one of ${node.disputeStates.join(', ')}`)
-  const disputes = await node.listDisputes(database, { state, domain: options.domain })
+    throw usageError(`--state: one of ${disputeStates.join(', ')}`)
+  const disputes = await listDisputes(database, { state, domain: options.domain })
   printResult(terminal, options.json, { data: disputes.map(documentOf) }, () =>
     disputes.length === 0
       ? 'no contest waits'
@@ -53,14 +57,15 @@ export async function listAll(
 
 export async function decide(
   { terminal }: CommandContext,
-  { node, database, actor }: Operator,
+  { database, actor }: Operator,
   id: string,
   text: string,
   options: { reason: string; json?: boolean },
 ): Promise<void> {
   const decision = (['pending', 'upheld', 'rejected'] as const).find((one) => one === text)
   if (decision === undefined) throw usageError('the decision is pending, upheld or rejected')
-  const outcome = await node.decideDispute(database, { id, decision, reason: options.reason, actor })
+  const { decideDispute } = await loadSources()
+  const outcome = await decideDispute(database, { id, decision, reason: options.reason, actor })
   if (outcome.status === 'impossible') throw new CliError(exitCodes.refused, 'impossible', outcome.detail)
   printResult(
     terminal,
@@ -72,12 +77,13 @@ export async function decide(
 
 export async function changeState(
   { terminal }: CommandContext,
-  { node, database, actor }: Operator,
+  { database, actor }: Operator,
   verb: 'ban' | 'unban',
   domain: string,
   options: { reason: string; json?: boolean },
 ): Promise<void> {
-  const change = verb === 'ban' ? node.refuseSource : node.admitSource
+  const { admitSource, refuseSource } = await loadSources()
+  const change = verb === 'ban' ? refuseSource : admitSource
   const state = await change(database, { domain, reason: options.reason, actor })
   if (state === undefined)
     throw new CliError(exitCodes.failed, 'source_unknown', `${domain} is not registered here`, {

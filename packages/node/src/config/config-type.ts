@@ -20,7 +20,9 @@ export type ConfiguredNetwork = Network & {
 }
 
 /** A shop whose settings were checked. */
-export type ConfiguredShop = Pick<ShopDeclaration, 'name' | 'migrations' | 'demoChain'> & { open: OpenShop }
+export type ConfiguredShop = Pick<ShopDeclaration, 'name' | 'opensWithTill' | 'migrations' | 'demoChain'> & {
+  open: OpenShop
+}
 
 /** Everything the operator can set. Parsed once; all problems are reported together. */
 export type Config = {

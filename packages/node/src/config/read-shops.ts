@@ -49,7 +49,7 @@ export function readShops(
     .filter(({ variables }) => Object.keys(variables).every((name) => name in values))
     .flatMap((shop) => {
       try {
-        const { variables: _, configure, ...rest } = shop
+        const { variables: _, retention: __, configure, ...rest } = shop
         return [{ ...rest, open: configure(values, node) }]
       } catch (error) {
         problems.push(...(error instanceof SettingsError ? error.problems : [(error as Error).message]))

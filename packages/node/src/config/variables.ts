@@ -1,3 +1,4 @@
+import { facilitatorChoices } from '@assay/till/facilitators'
 import type { environmentSchema } from './environment.ts'
 
 /** How the documents show a variable of the node, and whether its value must not be seen. */
@@ -127,9 +128,8 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
     secret: true,
   },
   FACILITATOR: {
-    shown: '`local`',
-    description:
-      'Who settles: `local` (own wallets), `cdp`, or the URL of any x402 facilitator; or several in the order in which they are tried, such as `cdp,local`. Required in production.',
+    shown: `\`${facilitatorChoices[0]}\``,
+    description: `Who settles, one of: ${facilitatorChoices.join(', ')}. Or several, comma-separated, in the order in which they are tried. Required in production.`,
     secret: false,
   },
   MPP: {

@@ -32,6 +32,8 @@ export type RouteDeclaration = SoldDeclaration & {
   nextElse?: string
   /** In place of `next` where that is what the answer makes and nothing was made: with a price, with a refusal. */
   nextBefore?: string
+  /** Where the node's own manifest has the URL of this route: section and name, such as `links.mesh`. */
+  manifestPlaces?: readonly `${string}.${string}`[]
   /** Weight against the caller's rate limit; default 1. */
   cost?: number
   /** Free GET routes whose answer depends on nothing but the URL: the signed answer may be shared this long, at most 5 s. */

@@ -8,6 +8,7 @@ import { createNotifications, deleteOld } from './events.ts'
 import { createMail } from './mail-adapter.ts'
 import { readDeliveryStatus } from './operate.ts'
 import { notifications, type Topic } from './port.ts'
+import { notificationsRetention } from './retention.ts'
 import { notificationRoutes } from './routes.ts'
 import { type NotificationSettings, notificationsVariables, parseNotificationSettings } from './settings.ts'
 import { targetOf } from './targets.ts'
@@ -20,6 +21,7 @@ export const notificationsShop = declareShop({
   name: 'notifications',
   variables: notificationsVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
+  retention: notificationsRetention,
   configure: ({ NOTIFICATIONS, SMTP_URL }, facts) =>
     openNotifications({
       settings: parseNotificationSettings(NOTIFICATIONS, SMTP_URL),

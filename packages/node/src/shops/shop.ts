@@ -11,6 +11,7 @@ import type { Rng } from '@assay/till/kernel/random'
 import type { ProofDeps } from '@assay/till/proofs'
 import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
+import type { RetentionRule } from '@assay/till/store/retention'
 import type { RouteDeclaration } from '../http/route.ts'
 import type { Prompt } from './prompt.ts'
 import type { ShopPorts } from './shop-ports.ts'
@@ -87,27 +88,35 @@ export type Announcements = Readonly<Record<string, Json>>
 /** A shop as the node lists it: all that is known of it before it opens. */
 export type ShopDeclaration = {
   name: string
+  /** It opens as well where a node is started with no more than what paying needs. */
+  opensWithTill: boolean
   variables: Variables
   /** Folders of the migrations that make its tables: its own, and those of shops whose tables it reads. */
   migrations: readonly URL[]
   /** What it needs on the embedded chains of a demo node: contracts, and answers of the chain. */
   demoChain?: ChainExtension
+  /** How long the rows of its own tables are kept: each table is in one of them. docs/retention.md is written from them. */
+  retention: readonly RetentionRule[]
   /** Checks the values of its variables; throws a SettingsError with all that is wrong with them. */
   configure(values: Readonly<Record<string, unknown>>, node: NodeFacts): OpenShop
 }
 
 export function declareShop<const V extends Variables = Record<never, never>>(shop: {
   name: string
+  opensWithTill?: boolean
   variables?: V
   migrations?: readonly URL[]
   demoChain?: ChainExtension
+  retention?: readonly RetentionRule[]
   configure(values: Values<V>, node: NodeFacts): OpenShop
 }): ShopDeclaration {
   return {
     name: shop.name,
+    opensWithTill: shop.opensWithTill ?? false,
     variables: shop.variables ?? {},
     migrations: shop.migrations ?? [],
     ...(shop.demoChain === undefined ? {} : { demoChain: shop.demoChain }),
+    retention: shop.retention ?? [],
     configure: (values, node) => shop.configure(values as Values<V>, node),
   }
 }

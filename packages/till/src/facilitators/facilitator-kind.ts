@@ -29,13 +29,15 @@ export type FacilitatorPorts = {
 /** How the documents show a variable, and whether its value must not be seen. */
 export type FacilitatorVariable = { shown: string; description: string; secret: boolean }
 
-/** One way to have payments settled: a folder with one of these, and a line in `kinds.ts`. */
+/** One way to have payments settled: a folder with one of these, declared by `declareFacilitator`, and a line in `list.ts`. */
 export type FacilitatorKind = {
   /** The name of its folder. */
   readonly name: string
   /** What the operator writes to choose it. */
   readonly chosenBy: string
   takes(choice: string): boolean
+  /** It is chosen where the operator chooses none. */
+  readonly isDefault?: true
   /** It settles with wallets of this process. */
   readonly needsSettlerKeys?: true
   /** What an embedder writes to choose it. */
@@ -54,3 +56,7 @@ export type FacilitatorKind = {
   ): FacilitatorChoice['settings']
   open(settings: FacilitatorChoice['settings'], ports: FacilitatorPorts): Promise<Facilitator>
 }
+
+/** The function by which an embedder chooses a kind, such as `local({ keys })`, with the kind itself. */
+export const declareFacilitator = <const K extends FacilitatorKind>(kind: K): K['choose'] & { readonly kind: K } =>
+  Object.assign((given: never) => kind.choose(given), { kind }) as K['choose'] & { readonly kind: K }

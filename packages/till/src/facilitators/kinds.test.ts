@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import * as embedders from '../index.ts'
+import * as withoutTcp from '../no-tcp.ts'
 import { chooseFacilitators, facilitatorOptions, findChoiceProblems, settlesItself } from './kinds.ts'
+import * as list from './list.ts'
 
 const chosen = (choice: string | undefined, env: Record<string, string> = {}) => {
   const problems: string[] = []
@@ -51,4 +54,9 @@ test('a kind says itself what it needs of an operator and of an embedder', () =>
   expect(found('http', { url: 'http://facilitator.example' })).toEqual(['http(url) must be https'])
   expect(found('http', { url: 'http://facilitator.example' }, { hasKeys: false, demo: true })).toEqual([])
   expect(() => found('url', {})).toThrow('there is no facilitator url')
+})
+
+test('an embedder imports each kind, on a runtime without TCP one that says so', () => {
+  expect(Object.keys(embedders)).toEqual(expect.arrayContaining(Object.keys(list)))
+  expect(Object.keys(withoutTcp)).toEqual(expect.arrayContaining(Object.keys(list)))
 })

@@ -1,13 +1,13 @@
 import type { Facilitator } from '../contract/facilitator.ts'
-import { cdp } from './cdp/index.ts'
 import type { FacilitatorChoice, FacilitatorKind, FacilitatorPorts, FacilitatorVariable } from './facilitator-kind.ts'
-import { http } from './http/index.ts'
-import { local } from './local/index.ts'
+import * as list from './list.ts'
 import { createOrderedFacilitators } from './ordered/ordered-facilitators.ts'
 import { createPaymentHolders } from './ordered/payment-holders.ts'
 
 /** The first is chosen where the operator chooses none. */
-const kinds: readonly FacilitatorKind[] = [local, cdp, http]
+const kinds: readonly FacilitatorKind[] = Object.values<{ kind: FacilitatorKind }>(list)
+  .map(({ kind }) => kind)
+  .sort((a, b) => Number(b.isDefault ?? false) - Number(a.isDefault ?? false))
 
 const kindOf = ({ kind }: FacilitatorChoice): FacilitatorKind => {
   const found = kinds.find(({ name }) => name === kind)

@@ -22,20 +22,27 @@ export type ManifestParts = {
   facts: NodeFacts
 }
 
+/** The URLs of the routes that declare their place in the manifest, by its sections. */
+function namedPlaces(routes: readonly RouteDeclaration[], origins: { base: string; address: string }) {
+  const sections = new Map<string, Record<string, string>>()
+  for (const { manifestPlaces = [], area, path } of routes)
+    for (const place of manifestPlaces) {
+      const [section = '', name = ''] = place.split('.')
+      const url = `${area === 'C' ? origins.address : origins.base}${path}`
+      sections.set(section, { ...sections.get(section), [name]: url })
+    }
+  return sections
+}
+
 /** The root manifest without its offers: the older form, which its readers find unchanged, and all that a node of the mesh tells. */
 export function manifestHead({ site, routes, networks, keyring, facts }: ManifestParts) {
   const address = new URL(site.apiUrl).origin
   const base = new URL(site.baseUrl).origin
-  const mesh = routes.find((route) => route.id === 'mesh.manifest')
+  const named = namedPlaces(routes, { base, address })
   return {
     ...legacyManifest(site, routes),
     x402Version: 2,
-    mesh: {
-      protocol: '1.0.4',
-      ...(mesh === undefined
-        ? {}
-        : { manifest: `${address}${mesh.path}`, announce: `${address}${mesh.path}/announce` }),
-    },
+    mesh: { protocol: '1.0.4', ...named.get('mesh') },
     node: {
       did: didWeb(new URL(site.apiUrl).host),
       address,
@@ -76,7 +83,7 @@ export function manifestHead({ site, routes, networks, keyring, facts }: Manifes
       keys: `${address}/.well-known/http-message-signatures-directory`,
       did_document: `${address}/.well-known/did.json`,
       draft_manifest: `${base}/.well-known/x402.json`,
-      ...(mesh === undefined ? {} : { mesh: `${address}${mesh.path}` }),
+      ...named.get('links'),
     },
   }
 }

@@ -25,6 +25,7 @@ import { type HeadSource, witnessSources } from '../../tlog/outside-heads.ts'
 import { noPeers, peerHeads } from '../../tlog/peers/index.ts'
 import { pruneHeads } from '../../tlog/prune-heads.ts'
 import type { LogStop } from '../../tlog/reason-not-to-sign.ts'
+import { logRetention } from '../../tlog/retention.ts'
 import { databaseTime, newestCheckpoint, recentPeerKeys } from '../../tlog/store.ts'
 import { monitorPath, openMonitor } from './open-monitor.ts'
 import { openWitnessing } from './open-witnessing.ts'
@@ -40,6 +41,7 @@ export type LogFaceOptions = {
 export const logFace = declareShop({
   name: 'log',
   variables: logVariables,
+  retention: logRetention,
   configure: ({ TLOG }, { demo }) => openLogFace({ settings: parseLogSettings(TLOG, demo) }),
 })
 

@@ -11,12 +11,15 @@ import { type InvoiceSettings, parseInvoiceSettings } from './invoices/settings.
 import { mandateRoutes } from './mandate-routes.ts'
 import { paymentRoutes } from './payment-routes.ts'
 import { provenCaller } from './proven-caller.ts'
+import { accountRetention } from './retention.ts'
 import { accountVariables } from './settings.ts'
 
 export const accountShop = declareShop({
   name: 'account',
+  opensWithTill: true,
   variables: accountVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
+  retention: accountRetention,
   configure: ({ CREDIT, INVOICES }, { payouts }) =>
     openAccountShop(parseCreditPolicy(CREDIT), payouts, parseInvoiceSettings(INVOICES)),
 })

@@ -3,10 +3,8 @@ export { attestationPackage, type CitationAttester, createCitationAttester } fro
 export { describeLog, withKeys } from './attest/describe-attestation.ts'
 export { signRecord } from './attest/sign-record.ts'
 export { findAttestation } from './attest/store.ts'
-export { isUpheldAgainst } from './attest/upheld-against.ts'
 export { accrueShares, mergeLines, type Share } from './creators/accrue.ts'
 export { readPayouts } from './creators/describe-payout.ts'
-export { acceptDistributor, readDistributors } from './creators/distributors.ts'
 export { findPayee } from './creators/payee.ts'
 export { fundingClusters } from './funding/index.ts'
 export {

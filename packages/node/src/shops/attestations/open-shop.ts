@@ -38,6 +38,7 @@ import { creatorRoutes } from './creators/routes.ts'
 import { followAllChains, runCreators } from './creators/run-creators.ts'
 import { shareSale } from './creators/share-sale.ts'
 import { fundingClusters, fundingJobs } from './funding/index.ts'
+import { attestationsRetention } from './retention.ts'
 import { attestationsVariables, type MarketSettings, parseMarketSettings, parseMoverKey } from './settings.ts'
 
 export type AttestationsShopOptions = {
@@ -54,6 +55,7 @@ export const attestationsShop = declareShop({
   name: 'attestations',
   variables: attestationsVariables,
   migrations: attestationsMigrations,
+  retention: attestationsRetention,
   configure: ({ CITATIONS, MOVER_KEY, MOVER_KEY_FILE }, node) =>
     openAttestationsShop({
       settings: parseMarketSettings(CITATIONS, node.demo),

@@ -30,6 +30,7 @@ import { recordReversal } from './rating/record-reversal.ts'
 import { ratingOf } from './rating/sign-rating.ts'
 import { registrationRoute } from './registration-route.ts'
 import { createRegistries } from './registry.ts'
+import { identityRetention } from './retention.ts'
 import { type IdentitySettings, identityVariables, parseIdentitySettings } from './settings.ts'
 
 export type IdentityShopOptions = {
@@ -45,6 +46,7 @@ export const identityShop = declareShop({
   name: 'identity',
   variables: identityVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
+  retention: identityRetention,
   configure: ({ IDENTITY, DID_METHOD }) =>
     openIdentityShop({ didMethod: DID_METHOD ?? '', settings: parseIdentitySettings(IDENTITY) }),
 })

@@ -9,12 +9,14 @@ import {
   subscriptionsVariables,
 } from '../subscriptions/index.ts'
 import { type IntentOptions, openIntents } from './open-intents.ts'
+import { intentsRetention } from './retention.ts'
 import { intentsVariables, parseIntentSettings } from './settings.ts'
 
 export const intentsShop = declareShop({
   name: 'intents',
   variables: { ...intentsVariables, ...subscriptionsVariables },
   migrations: [...matchMigrations, subscriptionsMigrations, new URL('./migrations/', import.meta.url)],
+  retention: intentsRetention,
   configure: ({ INTENTS, NATS_URL, SUBSCRIPTIONS }, { demo }) =>
     openIntentsShop({
       settings: parseIntentSettings(INTENTS, demo),

@@ -13,6 +13,7 @@ import { matchRoutes } from './match-routes.ts'
 import { loadOnnxRuntime, openOnnxReranker } from './onnx-adapter.ts'
 import { openOpenSearchEngine } from './opensearch-adapter.ts'
 import { deleteStalePages, openPostgresEngine } from './postgres-engine.ts'
+import { matchRetention } from './retention.ts'
 import { type MatchSettings, matchVariables, parseMatchSettings } from './settings.ts'
 import { openThreadEngine } from './thread-engine-adapter.ts'
 
@@ -26,6 +27,7 @@ export const matchShop = declareShop({
   name: 'match',
   variables: matchVariables,
   migrations: matchMigrations,
+  retention: matchRetention,
   configure: ({ MATCH_ENGINE, MATCH }) => openMatchShop(parseMatchSettings(MATCH_ENGINE, MATCH)),
 })
 

@@ -30,6 +30,7 @@ import { createLicencePolicy } from './licences/licence-policy.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
 import { keepQuality, qualityIsDue, readQuality } from './quality/quality-store.ts'
+import { matrixRetention } from './retention.ts'
 import { coveredFeed, indexRoute } from './routes/index-route.ts'
 import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
@@ -47,6 +48,7 @@ export const matrixShop = declareShop({
   name: 'matrix',
   variables: { ...matrixVariables, ...subscriptionsVariables },
   migrations: [subscriptionsMigrations, new URL('./migrations/', import.meta.url)],
+  retention: matrixRetention,
   configure: ({ SUBSCRIPTIONS, ...values }, { demo, contactEmail: contact }) =>
     openMatrixShop({
       settings: parseMatrixSettings(values, { demo }),

@@ -1,5 +1,2 @@
 export { type MeshShopOptions, meshShop, openMeshShop } from './open-shop.ts'
-export { ownAddress } from './own-statement.ts'
-export { addSeed } from './seed-store.ts'
 export { meshSettings, parseMeshPeers } from './settings.ts'
-export { findPeer } from './store.ts'

@@ -16,6 +16,7 @@ import { createPeerFetcher, type PeerFetcher } from './peer-fetcher.ts'
 import { createPeerFinder } from './peer-finder.ts'
 import { createPeerLogs } from './peer-logs.ts'
 import { createPeerReader } from './peer-reader.ts'
+import { meshRetention } from './retention.ts'
 import { meshRoutes } from './routes.ts'
 import { createRounds } from './run-round.ts'
 import { type MeshSettings, meshSettings, meshVariables, parseMeshDomains, parseMeshPeers } from './settings.ts'
@@ -39,6 +40,7 @@ export const meshShop = declareShop({
   name: 'mesh',
   variables: meshVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
+  retention: meshRetention,
   configure: ({ MESH, MESH_PEERS, MESH_DNS }, { demo, demoHosts, dnsServers, contactEmail }) => {
     const mode = demo ? 'demo' : 'production'
     const settings = meshSettings(MESH, mode)

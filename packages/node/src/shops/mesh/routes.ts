@@ -27,6 +27,7 @@ export function meshRoutes(
       id: 'mesh.manifest',
       mcp: 'none',
       main: true,
+      manifestPlaces: ['mesh.manifest', 'links.mesh'],
       area: 'C',
       method: 'GET',
       path: meshPath,
@@ -49,6 +50,7 @@ export function meshRoutes(
     }),
     defineRoute({
       id: 'mesh.announce',
+      manifestPlaces: ['mesh.announce'],
       area: 'C',
       method: 'POST',
       path: announcePath,

@@ -2,6 +2,7 @@ import { demandIndex, marketParties } from '../ports.ts'
 import { declareShop, type OpenShop } from '../shop.ts'
 import { partiesOf } from './market-parties.ts'
 import { type OptionsOpening, openOptions } from './open-options.ts'
+import { optionsRetention } from './retention.ts'
 import { payoutPurposes } from './set-off-debts.ts'
 import { optionsVariables, parseOptionSettings } from './settings.ts'
 
@@ -12,6 +13,7 @@ export const optionsShop = declareShop({
   name: 'options',
   variables: optionsVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
+  retention: optionsRetention,
   configure: ({ OPTIONS }, node) =>
     openOptionsShop({ settings: parseOptionSettings(OPTIONS, node.demo), outbound: node }),
 })

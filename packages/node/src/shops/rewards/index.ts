@@ -8,6 +8,7 @@ import { parseRewardsPolicy, type RewardsPolicy } from './policy.ts'
 import { createRedeemPoints } from './redeem-points.ts'
 import { redeemRoutes } from './redeem-routes.ts'
 import { referrers } from './referrers-sql.ts'
+import { rewardsRetention } from './retention.ts'
 import { reverseSale } from './reverse-sale.ts'
 import { rewardSales } from './reward-sales.ts'
 import { rewardsVariables } from './settings.ts'
@@ -21,6 +22,7 @@ export const rewardsShop = declareShop({
   name: 'rewards',
   variables: rewardsVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
+  retention: rewardsRetention,
   configure: ({ REWARDS }, { demo }) =>
     openRewardsShop({ policy: parseRewardsPolicy({ ...(demo ? demoDefaults : {}), ...REWARDS }, { demo }) }),
 })

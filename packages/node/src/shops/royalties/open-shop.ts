@@ -11,6 +11,7 @@ import {
 import { transparencyLog } from '../ports.ts'
 import { declareShop, type OpenShop } from '../shop.ts'
 import { royaltyTermsFor } from './contract.ts'
+import { royaltiesRetention } from './retention.ts'
 import { royaltyRoutes } from './routes.ts'
 
 const payoutPurposes = [{ purpose: 'royalty' }]
@@ -19,6 +20,7 @@ export const royaltiesShop = declareShop({
   name: 'royalties',
   variables: marketVariables,
   migrations: [...attestationsMigrations, new URL('./migrations/', import.meta.url)],
+  retention: royaltiesRetention,
   configure: ({ CITATIONS }, { demo, royaltyRecipient }) =>
     openRoyaltiesShop(royaltyRecipient, parseMarketSettings(CITATIONS, demo)),
 })

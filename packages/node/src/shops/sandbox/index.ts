@@ -5,6 +5,7 @@ import { sandboxVariables } from './settings.ts'
 /** Something cheap to try paying with. */
 export const sandboxShop = declareShop({
   name: 'sandbox',
+  opensWithTill: true,
   variables: sandboxVariables,
   configure:
     ({ SANDBOX }) =>

@@ -17,6 +17,7 @@ import { seedDemoSources } from './demo/seed-demo-sources.ts'
 import { type CrawlSettings, defaultSettings, type ReadBonds, type SourceDeps, type SourceSettings } from './deps.ts'
 import { createPdfReader } from './page/pdf-process-adapter.ts'
 import { createRenderer } from './page/render-page-adapter.ts'
+import { sourcesRetention } from './retention.ts'
 import { sourceRoutes } from './routes.ts'
 import { disputes } from './score/disputes-sql.ts'
 import { parseCrawlSettings, sourcesVariables } from './settings.ts'
@@ -44,6 +45,7 @@ export const sourcesShop = declareShop({
   name: 'sources',
   variables: sourcesVariables,
   migrations: [sourcesMigrations],
+  retention: sourcesRetention,
   configure: ({ CRAWL }, { demo, demoHosts, dnsServers, contactEmail }) =>
     openSourcesShop({
       demoHosts,

@@ -8,11 +8,11 @@ import { manageRoutes } from './manage-routes.ts'
 import { resumeOverdue } from './pause.ts'
 import { parseSubscriptionPolicy, type SubscriptionPolicy } from './policy.ts'
 import { renewDue } from './renew.ts'
+import { subscriptionsRetention } from './retention.ts'
 import { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 import { subscribeRoutes } from './subscribe-routes.ts'
 
 export { outageJob } from './extend-for-outages.ts'
-export { listSubscriptions } from './list-subscriptions.ts'
 export { parseSubscriptionPolicy, type SubscriptionPolicy, streamPath, streamRouteId } from './policy.ts'
 export { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 export { exampleSubscription, subscriptionSchema } from './show-subscription.ts'
@@ -30,6 +30,7 @@ export const subscriptionsShop = declareShop({
   name: 'subscriptions',
   variables: subscriptionsVariables,
   migrations: [subscriptionsMigrations],
+  retention: subscriptionsRetention,
   configure: ({ SUBSCRIPTIONS }) => openSubscriptionsShop({ policy: parseSubscriptionPolicy(SUBSCRIPTIONS) }),
 })
 

@@ -20,6 +20,7 @@ import type { ReaderDeps } from './read/read-token.ts'
 import { createVetter } from './read/vet-endpoints.ts'
 import { createAttester } from './report/attest.ts'
 import { reportRoute } from './report-route.ts'
+import { tokensRetention } from './retention.ts'
 import { checkRoutes, exampleAddress } from './routes.ts'
 import { parseSettings, type TokensSettings, tokensVariables } from './settings.ts'
 
@@ -28,6 +29,7 @@ export const tokensShop = declareShop({
   variables: tokensVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
   demoChain: async (...chain) => (await import('./demo/b20-chain.ts')).extendWithB20(...chain),
+  retention: tokensRetention,
   configure: ({ TOKENS }) => openTokensShop({ settings: parseSettings(TOKENS) }),
 })
 

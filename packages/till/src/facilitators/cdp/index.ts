@@ -1,9 +1,9 @@
 import { withBreaker } from '../breaker.ts'
-import type { FacilitatorKind, FacilitatorOption } from '../facilitator-kind.ts'
+import { declareFacilitator, type FacilitatorOption } from '../facilitator-kind.ts'
 import { createCdpFacilitator } from './cdp-facilitator.ts'
 
 /** Coinbase's facilitator, with the id and secret of an API key. */
-export const cdp = {
+export const cdp = declareFacilitator({
   name: 'cdp',
   chosenBy: 'cdp',
   takes: (choice) => choice === 'cdp',
@@ -38,4 +38,4 @@ export const cdp = {
   },
   open: async ({ apiKeyId = '', apiKeySecret = '' }, ports) =>
     withBreaker(createCdpFacilitator({ apiKeyId, apiKeySecret, ...ports }), ports),
-} satisfies FacilitatorKind
+})

@@ -1,10 +1,10 @@
 import { isPrivateUrl } from '../../kernel/private-url.ts'
 import { withBreaker } from '../breaker.ts'
-import type { FacilitatorKind, FacilitatorOption } from '../facilitator-kind.ts'
+import { declareFacilitator, type FacilitatorOption } from '../facilitator-kind.ts'
 import { createHttpFacilitator } from './http-facilitator.ts'
 
 /** Any x402 facilitator by its address. */
-export const http = {
+export const http = declareFacilitator({
   name: 'http',
   chosenBy: 'the URL of an x402 facilitator',
   takes: (choice) => /^https?:\/\//.test(choice) && URL.canParse(choice),
@@ -19,4 +19,4 @@ export const http = {
   // Its host names it: what one holds is distinguished from what another holds.
   open: async ({ url = '' }, ports) =>
     withBreaker(createHttpFacilitator({ name: new URL(url).host, baseUrl: url, ...ports }), ports),
-} satisfies FacilitatorKind
+})

@@ -1,11 +1,12 @@
 import type { Hex } from '@assay/protocol/bytes'
-import type { FacilitatorKind, FacilitatorOption } from '../facilitator-kind.ts'
+import { declareFacilitator, type FacilitatorOption } from '../facilitator-kind.ts'
 import { createLocalFacilitator } from './local-facilitator.ts'
 
 /** This process itself, with its own wallets. */
-export const local = {
+export const local = declareFacilitator({
   name: 'local',
   chosenBy: 'local',
+  isDefault: true,
   takes: (choice) => choice === 'local',
   needsSettlerKeys: true,
   option: 'local({ keys })',
@@ -17,4 +18,4 @@ export const local = {
   readSettings: () => ({}),
   open: async (_settings, { localChains, clock, log, metrics, factories }) =>
     createLocalFacilitator({ chains: await localChains(), clock, log, metrics, factories }),
-} satisfies FacilitatorKind
+})

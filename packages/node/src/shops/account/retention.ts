@@ -1,0 +1,5 @@
+import type { RetentionRule } from '@assay/till/store/retention'
+
+export const accountRetention: readonly RetentionRule[] = [
+  { tables: ['invoice', 'invoice_payment'], addedBy: 'payer', kept: 'for ever', why: 'tax law' },
+]

@@ -1,0 +1,7 @@
+export { backfill } from './ingest/backfill.ts'
+export type { SourceCoverage } from './ingest/coverage.ts'
+export { fetchDue } from './ingest/fetch-due.ts'
+export { fetchFile } from './ingest/fetch-file.ts'
+export { ingestFile } from './ingest/ingest-file.ts'
+export { openMarketImport, readMarketCoverage } from './ingest/market-import.ts'
+export { sources } from './sources/catalogue.ts'

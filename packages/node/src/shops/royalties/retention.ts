@@ -1,0 +1,5 @@
+import type { RetentionRule } from '@assay/till/store/retention'
+
+export const royaltiesRetention: readonly RetentionRule[] = [
+  { tables: ['royalty_remittance'], addedBy: 'payer', kept: 'for ever' },
+]

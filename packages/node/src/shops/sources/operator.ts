@@ -1,0 +1,5 @@
+export { openCorpus, readSeed, readSeedLines } from './corpus/index.ts'
+export { decideDispute, disputeStates, listDisputes } from './register/decide-dispute.ts'
+export { admitSource, refuseSource } from './register/refuse-source.ts'
+export { evaluateScores } from './score/evaluate-scores.ts'
+export { loadRanks, loadSeeds } from './score/load-inputs.ts'

@@ -1,0 +1,1 @@
+export { listSubscriptions } from './list-subscriptions.ts'

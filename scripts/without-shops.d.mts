@@ -1,0 +1,1 @@
+export function withoutShops(text: string, names: readonly string[]): string
