@@ -140,8 +140,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const openedShops = await openShops(context, chosen, stops)
   const shops = openedShops.map((shop) => intercept.shop?.(shop) ?? shop)
   const opened: Opened = { config, options, watch, ports, infrastructure, stops, payees, origins, settlement, shops }
-  // The tools of MCP call the app that is made of their own routes: nothing else is used before it is there.
-  const routes = nodeRoutes(opened, (request) => app.handle(request))
+  const routes = nodeRoutes(opened)
   offerToShops(context.ports, shops, routes)
   const registry = createRegistry(routes, bazaarExtension, options.trustExamples)
   const till = await openTill(opened, context.jws, registry)

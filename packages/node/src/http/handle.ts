@@ -56,7 +56,13 @@ export type HandleDeps = {
 }
 
 /** One request on its way through the app; filled in step by step. */
-export type Passage = { request: PlainRequest; exchange: Exchange; bucket: Bucket; address: string }
+export type Passage = {
+  request: PlainRequest
+  exchange: Exchange
+  bucket: Bucket
+  address: string
+  dispatch: NonNullable<CallContext['dispatch']>
+}
 
 /** What came out, and whether identical requests may be given the same bytes again. */
 export type Handled = {
@@ -105,6 +111,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
       rawBody: body,
       remoteAddress: passage.address,
       signal: request.connection,
+      dispatch: passage.dispatch,
       ...(request.bound ? { bound: request.bound } : {}),
     }
     return route.paid
