@@ -137,12 +137,10 @@ export async function boughtAndWitnessed(till: TillFixture): Promise<CitationAtt
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
   const bought = parseAttestation(await (await buy(buyer, `${till.node.url}/v1/cite/attest`, {}, init)).json())
   if (!bought) throw new Error('not an attestation')
-  for (let n = 0; n < 150; n += 1) {
+  return until('both witnesses have signed', async () => {
     const file = await readAgain(till, bought)
-    if (witnessesOf(file) === 2) return file
-    await sleep(200)
-  }
-  throw new Error('the witnesses did not sign')
+    return witnessesOf(file) === 2 && file
+  })
 }
 
 async function readAgain(till: TillFixture, { id }: CitationAttestation): Promise<CitationAttestation> {
