@@ -3,7 +3,7 @@ import { createFaultPoints, type FaultPoints } from './harness/fault-points.ts'
 import { paymentRows, spentOnChain } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
 import { quote, send, signPayment } from './harness/till-fixture.ts'
-import { pause, together } from './harness/until.ts'
+import { together, until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
 /**
@@ -46,22 +46,23 @@ async function purchase(
   points.plan(at, when)
   let payload = await signPayment(buyer, offer, { validBefore: nowSeconds + 14n })
   let calls: readonly string[] = []
-  const deadline = Date.now() + 45_000
-  for (let attempt = 0; statuses.at(-1) !== 200; attempt += 1) {
-    if (Date.now() > deadline) throw new Error(`no answer after ${JSON.stringify(statuses)}`)
+  const attempt = async () => {
     const response = await send(url, payload)
-    if (attempt === 0) calls = points.stop()
+    if (statuses.length === 0) calls = points.stop()
     const body = (await response.json()) as Record<string, unknown>
     statuses.push(response.status)
     if (response.status === 402)
       expect(await spentOnChain(till, 'base', buyer.address), 'a 402 means that nothing moved').toBe(0n)
-    if (response.status === 200) break
+    if (response.status === 200) return true
     expect([402, 409, 503], JSON.stringify(body)).toContain(response.status)
     // A stock client cannot resend its payload: it signs again.
     payload = await signPayment(buyer, offer)
     await till.base.control.mine(1)
-    await pause(300)
+    return false
   }
+  await until('the buyer has its answer', attempt, { withinMs: 45_000 }).catch((error: unknown) => {
+    throw new Error(`${String(error)}, after ${JSON.stringify(statuses)}`)
+  })
   const states = (await paymentRows(till))
     .filter((row) => row.payer === buyer.address.toLowerCase())
     .map((row) => row.state)

@@ -53,7 +53,7 @@ const driver: OpenShop = async (context) => {
       const events = Array.from({ length: count }, (_, index) => {
         const seq = first + index
         const cell = { cluster: '414', demand: 20, bonded: 15, words: [{ word: 'stocks', demand: 12 }] }
-        return { ...span, seq, ...tickEvent(deps, seq, span, cell, undefined, nowMs) }
+        return { ...span, seq, ...tickEvent(deps, { seq, span, publishedAtMs: nowMs }, cell, undefined) }
       })
       await publishEvents(tx, events, nowMs)
       return first + count - 1

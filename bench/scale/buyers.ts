@@ -27,13 +27,13 @@ const validSeconds = 45
 const patienceMs = 120_000
 const defaultPace = { everyMs: 60, askAgainAfterMs: 100 }
 
+/** Who buys, at which processes. */
+export type Buyers = { caller: Caller; terms: BenchTerms; nodes: readonly NodeProcess[]; payers: number }
+
 /** Buyers who do as the documents say: while the outcome is open, the same payment again, at another process. */
 async function buy(
-  caller: Caller,
-  offered: BenchTerms,
-  nodes: readonly NodeProcess[],
+  { caller, terms: offered, nodes, payers }: Buyers,
   index: number,
-  payers: number,
   askAgainAfterMs: number,
 ): Promise<Purchase> {
   const payer = benchPayer(index % payers)
@@ -71,10 +71,7 @@ async function buy(
 
 /** Buys at an even pace whatever happens to the processes, until it is stopped. */
 export function keepBuying(
-  caller: Caller,
-  terms: BenchTerms,
-  nodes: readonly NodeProcess[],
-  payers: number,
+  buyers: Buyers,
   { everyMs, askAgainAfterMs } = defaultPace,
   onPurchase: (purchase: Purchase) => void = () => {},
 ) {
@@ -83,7 +80,7 @@ export function keepBuying(
   const loop = (async () => {
     const startedMs = performance.now()
     while (!stopped) {
-      const bought = buy(caller, terms, nodes, purchases.length, payers, askAgainAfterMs)
+      const bought = buy(buyers, purchases.length, askAgainAfterMs)
       purchases.push(bought)
       void bought.then(onPurchase)
       await sleep(Math.max(0, startedMs + purchases.length * everyMs - performance.now()))

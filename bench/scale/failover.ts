@@ -50,7 +50,7 @@ async function sellThrough(
     const terms = await readTerms(caller, node.port)
     const sold: Purchase[] = []
     const onPurchase = (purchase: Purchase) => void (purchase.status === 200 && sold.push(purchase))
-    stopBuying = keepBuying(caller, terms, [node], payers, pace, onPurchase)
+    stopBuying = keepBuying({ caller, terms, nodes: [node], payers }, pace, onPurchase)
     const failures: Failure[] = []
     for (const { what, strike } of [...strikes(kills, database)]) {
       await database.healthy()

@@ -20,7 +20,7 @@ export async function restartUnderLoad(
     await nodes[0]?.start()
     await Promise.all(nodes.slice(1).map((node) => node.start()))
     const terms = await readTerms(caller, nodes[0]?.port ?? 0)
-    stopBuying = keepBuying(caller, terms, nodes, payers)
+    stopBuying = keepBuying({ caller, terms, nodes, payers })
     for (let turn = 0; turn < restarts; turn += 1) {
       const node = nodes[turn % nodes.length] as NodeProcess
       // Every fourth is not asked: what a crash leaves behind must be just as safe.

@@ -40,7 +40,7 @@ export async function migrateUnderLoad(
     for (const node of nodes) await node.start()
     if (past) await fillPast(cluster, past)
     const terms = await readTerms(caller, nodes[0]?.port ?? 0)
-    stopBuying = keepBuying(caller, terms, nodes, payers)
+    stopBuying = keepBuying({ caller, terms, nodes, payers })
     await sleep((seconds / 2) * 1000)
     const newer = expansions.map((text, place) => migrationOf('till', `900${place + 1}_later.sql`, text))
     const startedMs = performance.now()

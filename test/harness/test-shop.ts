@@ -37,27 +37,18 @@ export function createTestShop(): TestShop {
     commitFails: undefined,
     held: new Map(),
     passes: new Map(),
-    open: (context) => ({
+    open: ({ base: { caip2: network } }) => ({
       routes: [
-        route(shop, 'test.small', '/test/small', context.base.caip2, { kind: 'fixed', micro: 1_500n }, false),
-        route(shop, 'test.large', '/test/large', context.base.caip2, { kind: 'fixed', micro: 2_000_000n }, false),
-        route(
-          shop,
-          'test.subscription',
-          '/test/subscription',
-          context.base.caip2,
-          { kind: 'fixed', micro: 3_000_000n },
-          true,
-        ),
-        route(
-          shop,
-          'test.priced',
-          '/test/priced',
-          context.base.caip2,
-          { kind: 'from_input', lowestMicro: 1n, highestMicro: 10_000_000n, of: () => shop.priceMicro },
-          false,
-        ),
-        route(shop, 'test.dollar', '/test/dollar', context.base.caip2, { kind: 'fixed', micro: 1_000_000n }, false),
+        route(shop, network, 'small', { kind: 'fixed', micro: 1_500n }),
+        route(shop, network, 'large', { kind: 'fixed', micro: 2_000_000n }),
+        route(shop, network, 'subscription', { kind: 'fixed', micro: 3_000_000n }),
+        route(shop, network, 'priced', {
+          kind: 'from_input',
+          lowestMicro: 1n,
+          highestMicro: 10_000_000n,
+          of: () => shop.priceMicro,
+        }),
+        route(shop, network, 'dollar', { kind: 'fixed', micro: 1_000_000n }),
       ],
       entitlements: [passPort(shop)],
       saleHooks: [
@@ -73,14 +64,8 @@ export function createTestShop(): TestShop {
 type PaidAccess = Extract<RouteDeclaration['access'], { kind: 'paid' }>
 type Price = PaidAccess['price']
 
-function route(
-  shop: TestShop,
-  id: string,
-  path: string,
-  network: string,
-  price: Price,
-  revocable: boolean,
-): RouteDeclaration {
+function route(shop: TestShop, network: string, name: string, price: Price): RouteDeclaration {
+  const [id, path] = [`test.${name}`, `/test/${name}`]
   return {
     id,
     area: 'core',
@@ -95,7 +80,7 @@ function route(
       price,
       networks: [network],
       payee: 'pay_to',
-      revocable,
+      revocable: name === 'subscription',
       prepare: async () => {
         shop.prepared += 1
         await shop.whilePreparing?.()

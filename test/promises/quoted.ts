@@ -39,12 +39,12 @@ export async function tryPairs(proofNode: ProofNode, { count, say }: ProofOption
     const others = products.filter((other) => other !== good)
     // Unused, it is refused everywhere else; then it buys its own thing, and is refused everywhere once more.
     const elsewhere = bound ? others : others.filter(({ url }) => url !== good.url)
-    await tryOtherProducts(proofNode, elsewhere, good, header, tally, faults)
+    await tryOtherProducts(proofNode, { own: good, header }, elsewhere, tally, faults)
     const used = await useAtHome(proofNode, good, header, faults)
     if (used) tally.bought += 1
     // One in two does not say what it is for: then the first use decides for good.
     const open = used && index % 2 === 0 ? await unnamed(proofNode, buyer, good, faults) : header
-    await tryOtherProducts(proofNode, others, good, open, tally, faults)
+    await tryOtherProducts(proofNode, { own: good, header: open }, others, tally, faults)
     progress(tally.pairs)
   }
   const states = await paymentStates(proofNode.till)
@@ -78,9 +78,8 @@ type Tally = { pairs: number; statuses: Map<number, number>; bought: number }
 
 async function tryOtherProducts(
   { callCounts }: ProofNode,
+  { own, header }: { own: Good; header: string },
   others: readonly Good[],
-  own: Good,
-  header: string,
   tally: Tally,
   faults: Faults,
 ): Promise<void> {

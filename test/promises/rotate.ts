@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import {
@@ -14,6 +13,7 @@ import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createKeyring, type Keyring, revokeKey, rotateKey } from '../../packages/till/src/signing/index.ts'
 import { buy, openTill, type TillFixture } from '../harness/till-fixture.ts'
+import { until } from '../harness/until.ts'
 import { createFaults, type Faults, type Proof, type ProofOptions } from './proof.ts'
 
 /** Both keys rotate again and again, one is lost, and every attestation verifies offline; `count` is rotations of each. */
@@ -105,15 +105,27 @@ export const changeDeps = (till: TillFixture, keyring: Keyring) => {
 
 /** As the commands do it, only with a second of overlap. The old key has stopped signing when this is over. */
 async function changeKey(till: TillFixture, keyring: Keyring): Promise<void> {
-  const { activatesAtMs } = await rotateKey(changeDeps(till, keyring), { overlapMs: 1_000 })
-  await sleep(Math.max(0, activatesAtMs - Date.now()) + 1_500)
+  const { keyId } = await rotateKey(changeDeps(till, keyring), { overlapMs: 1_000 })
+  // Keys of the log sign side by side for the overlap; of the others one is in use.
+  if (keyring.purpose === 'log')
+    await until('the old key of the log has retired', () => keyring.signers().every((key) => key.keyId === keyId))
+  else await nodeSignsWith(till, keyId)
+}
+
+async function nodeSignsWith(till: TillFixture, keyId: string): Promise<void> {
+  await until(`the node signs with ${keyId}`, async () => {
+    const response = await fetch(till.node.url, { headers: { accept: 'application/json' } })
+    return ((await response.json()) as { keys: { key_id: string } }).keys.key_id === keyId
+  })
 }
 
 async function loseKey(till: TillFixture, keyring: Keyring): Promise<void> {
-  // What was seen in this second is older than the loss.
-  await sleep(2_100)
-  await revokeKey(changeDeps(till, keyring), { keyId: keyring.active().keyId, revokedAtMs: Date.now() - 1_000 })
-  await sleep(1_500)
+  // What was seen in this second is older than the loss, which is dated a second back.
+  const seenSecond = Math.floor(Date.now() / 1_000)
+  await until('the second after the next', () => Math.floor(Date.now() / 1_000) >= seenSecond + 2)
+  const lost = { keyId: keyring.active().keyId, revokedAtMs: Date.now() - 1_000 }
+  const { activeKeyId } = await revokeKey(changeDeps(till, keyring), lost)
+  await nodeSignsWith(till, activeKeyId)
 }
 
 export async function boughtAndWitnessed(till: TillFixture): Promise<CitationAttestation> {
@@ -125,12 +137,10 @@ export async function boughtAndWitnessed(till: TillFixture): Promise<CitationAtt
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
   const bought = parseAttestation(await (await buy(buyer, `${till.node.url}/v1/cite/attest`, {}, init)).json())
   if (!bought) throw new Error('not an attestation')
-  for (let n = 0; n < 150; n += 1) {
+  return until('both witnesses have signed', async () => {
     const file = await readAgain(till, bought)
-    if (witnessesOf(file) === 2) return file
-    await sleep(200)
-  }
-  throw new Error('the witnesses did not sign')
+    return witnessesOf(file) === 2 && file
+  })
 }
 
 async function readAgain(till: TillFixture, { id }: CitationAttestation): Promise<CitationAttestation> {

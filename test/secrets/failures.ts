@@ -9,7 +9,7 @@ import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { connectClient } from '../../packages/till/src/store/connection.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import { echoPath } from '../harness/till-fixture.ts'
-import { together } from '../harness/until.ts'
+import { together, until } from '../harness/until.ts'
 import { createDice } from '../promises/proof.ts'
 import { canary } from './canaries.ts'
 import type { GuardedNode } from './guarded-node.ts'
@@ -96,7 +96,10 @@ export async function withoutDatabase(guarded: GuardedNode, visitor: Visitor): P
     await takes(false)
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`, [name])
     await visitWhileFailing(guarded, visitor, 6)
-    await sleep(500)
+    await until('the node says that it has no database', async () => {
+      const response = await fetch(`${guarded.node.url}/readyz`).catch(() => undefined)
+      return response?.status === 503
+    })
   } finally {
     await takes(true)
     await client.end()

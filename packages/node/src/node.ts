@@ -134,14 +134,13 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const doesJobs = options.jobs !== false && !options.worker?.index
   const custody = doesJobs ? openCustody({ ...config, ...keys, payees }, composition, settlement) : undefined
   const context = {
-    ...(await shopContext(config, ports, infrastructure, origins, payees, settlement, custody)),
+    ...(await shopContext({ config, ports, infrastructure, origins, payees, settlement, custody })),
     ...(options.worker?.index ? { cacheFolder: join(config.home, 'workers', String(options.worker.index)) } : {}),
   }
   const openedShops = await openShops(context, chosen, stops)
   const shops = openedShops.map((shop) => intercept.shop?.(shop) ?? shop)
   const opened: Opened = { config, options, watch, ports, infrastructure, stops, payees, origins, settlement, shops }
-  // The tools of MCP call the app that is made of their own routes: nothing else is used before it is there.
-  const routes = nodeRoutes(opened, (request) => app.handle(request))
+  const routes = nodeRoutes(opened)
   offerToShops(context.ports, shops, routes)
   const registry = createRegistry(routes, bazaarExtension, options.trustExamples)
   const till = await openTill(opened, context.jws, registry)

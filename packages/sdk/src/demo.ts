@@ -7,7 +7,12 @@ import { defaultPlatform, type Platform } from './platform.ts'
 /** A funded account of a demo node. Its key is public and worth nothing elsewhere. */
 export type DemoAccount = { role: string; address: `0x${string}`; privateKey: `0x${string}` }
 
-export type Demo = { networks: PayableNetwork[]; accounts: DemoAccount[] }
+export type Demo = {
+  networks: PayableNetwork[]
+  /** The word that the node has for each of them, such as `base`, to its CAIP-2 id. */
+  names: Readonly<Record<string, string>>
+  accounts: DemoAccount[]
+}
 
 /**
  * Chains and accounts of a demo node on this machine. Only there: anywhere else a seller could pass off
@@ -26,7 +31,8 @@ export async function readDemo(baseUrl: string, platform: Pick<Platform, 'fetch'
   const demo = isRecord(index) && isRecord(index.demo) ? index.demo : undefined
   if (demo === undefined || !Array.isArray(demo.chains)) throw new AssayError('not_a_demo_node')
   const accounts = Array.isArray(demo.accounts) ? demo.accounts : []
-  return { networks: demo.chains.flatMap(readChain), accounts: accounts.flatMap(readAccount) }
+  const networks = demo.chains.flatMap(readChain)
+  return { networks, names: readNames(index, networks), accounts: accounts.flatMap(readAccount) }
 }
 
 export async function readDemoNetworks(baseUrl: string, platform?: Pick<Platform, 'fetch'>): Promise<PayableNetwork[]> {
@@ -40,6 +46,16 @@ function readChain(chain: unknown): PayableNetwork[] {
   if (typeof network !== 'string' || typeof usdc !== 'string') return []
   if (!/^eip155:[1-9]\d*$/.test(network) || !addressPattern.test(usdc) || isRealUsdc(usdc)) return []
   return [{ network: network as `eip155:${number}`, usdc: usdc as `0x${string}`, name: 'USD Coin', version: '2' }]
+}
+
+function readNames(index: unknown, networks: readonly PayableNetwork[]): Record<string, string> {
+  const named: unknown[] = isRecord(index) && Array.isArray(index.networks) ? index.networks : []
+  const entries = named.flatMap((one): [string, string][] => {
+    const { network, name } = isRecord(one) ? one : {}
+    const known = networks.find((chain) => chain.network === network)
+    return known === undefined || typeof name !== 'string' ? [] : [[name, known.network]]
+  })
+  return Object.fromEntries(entries)
 }
 
 function readAccount(account: unknown): DemoAccount[] {

@@ -1,5 +1,5 @@
 import { checksumAddress } from '@assay/protocol/address'
-import { base, baseSepolia, type ChainFacts, polygon, polygonAmoy } from '@assay/protocol/networks'
+import { base, baseSepolia, type ChainFacts, knownChains, polygon, polygonAmoy } from '@assay/protocol/networks'
 
 /**
  * An asset on one network that this client may pay with: USDC, or another dollar with 6 decimals that its owner names. What a
@@ -28,6 +28,9 @@ export const baseNetwork = payable(base)
 export const polygonNetwork = payable(polygon)
 export const baseSepoliaNetwork = payable(baseSepolia)
 export const polygonAmoyNetwork = payable(polygonAmoy)
+
+/** USDC where this package knows it. Any other chain can be paid on by naming its asset. */
+export const knownNetworks: readonly PayableNetwork[] = knownChains.map(payable)
 
 export function chainIdOf(network: PayableNetwork): number {
   return Number(network.network.slice('eip155:'.length))

@@ -119,7 +119,7 @@ export type Operations = {
   }
   /** Lock a part of your credit, so that your word counts for more. */
   'credit.bond': {
-    input: { body: { usd: string; days: number; network?: 'eip155:8453' | 'eip155:137' } }
+    input: { body: { usd: string; days: number; network?: string } }
     answer: { id: string; wallet: string; network: string; bonded_micro: string; slashed_micro: string; state: 'locked' | 'releasing' | 'released' | 'slashed'; locked_at: string; locked_until_at: string; release_delay_seconds: number; release_at: string | null; ended_at: string | null }
   }
   /** Ask for a bond back; it follows after a delay, and can be taken by a ruling until then. */
@@ -134,7 +134,7 @@ export type Operations = {
   }
   /** Credit goes back to the wallet that paid it in, on the chain where it did. */
   'credit.refund': {
-    input: { body: { usd?: string; network?: 'eip155:8453' | 'eip155:137' } }
+    input: { body: { usd?: string; network?: string } }
     answer: { wallet: string; refunds: ({ network: string; refunded_micro: string; cost_micro: string; paid_micro: string; payout: string; state: 'queued' | 'waiting' })[] }
   }
   /** Pay USDC in, to be drawn on by signed requests (paid). */

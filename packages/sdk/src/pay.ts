@@ -11,6 +11,7 @@ export { AssayError, type AssayErrorCode } from './errors.ts'
 export {
   baseNetwork,
   baseSepoliaNetwork,
+  knownNetworks,
   type PayableNetwork,
   polygonAmoyNetwork,
   polygonNetwork,

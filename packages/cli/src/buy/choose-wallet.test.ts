@@ -19,6 +19,19 @@ test('--token pays with that token and no other; without its domain by Permit2 o
   expect(await networksOf({ network: 'base', token })).toEqual([{ ...named, name: '', version: '' }])
 })
 
+test('any chain can be paid on by its id and its USDC, which is not taken for granted', async () => {
+  const network = 'eip155:42161'
+  expect(await networksOf({ network, usdc: token })).toEqual([
+    { network, usdc: token, name: baseNetwork.name, version: baseNetwork.version },
+  ])
+  expect(await networksOf({ network, token, tokenDomain: 'USD X:1' })).toEqual([
+    { network, usdc: token, name: 'USD X', version: '1' },
+  ])
+  expect(await networksOf({ network })).toContain('not known here')
+  expect(await networksOf({ network: 'arbitrum', usdc: token })).toContain('unknown network: arbitrum')
+  expect(await networksOf({ network: 'eip155:0', usdc: token })).toContain('unknown network')
+})
+
 test('a token is refused that is no address, whose chain is not named, or whose domain cannot be read', async () => {
   expect(await networksOf({ token })).toContain('--network')
   expect(await networksOf({ network: 'base', token: 'USDX' })).toContain('not an address')

@@ -1,6 +1,6 @@
 import { type AddCommand, jsonOption, rawOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
-import { networkNames } from './network-names.ts'
+import { networkHelp } from './network-names.ts'
 import { type PaymentMethod, paymentMethods } from './payment-methods.ts'
 import type { BuyOptions } from './run-buy.ts'
 
@@ -32,12 +32,12 @@ export const addBuy: AddCommand = (program, context) => {
     .option('-X, --method <method>', 'HTTP method (GET, or POST with --data)')
     .option('-d, --data <text>', 'request body: the text itself, @file, or @- for standard input')
     .option('-H, --header <line>', 'request header such as "Accept: text/csv"; may be repeated', collect, [])
-    .option('--network <name>', `where to pay: ${Object.keys(networkNames).join(', ')}`)
+    .option('--network <name>', `where to pay: ${networkHelp}`)
     .option('--scheme <method>', `use only this payment method: ${paymentMethods.join(', ')}`, asPaymentMethod)
     .option('--permit2', 'the wallet has approved Permit2: metered answers are paid by what was used')
     .option('--deposit <usd>', 'maximum deposit into a payment channel at once; required for batch-settlement')
     .option('--calls <n>', 'how many such calls are expected; the advice depends on it', asCount)
-    .option('--usdc <address>', 'USDC contract of a test chain; needs --network')
+    .option('--usdc <address>', 'USDC contract of a chain that is not known here, or of a test chain; needs --network')
     .option('--token <address>', 'pay with this token of 6 decimals instead of USDC; needs --network')
     .option('--token-domain <name:version>', 'EIP-712 domain of --token; without it, paid by Permit2 (--permit2)')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { networkHelp } from '../buy/network-names.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
@@ -58,12 +59,12 @@ const addCreditGroup: AddCommand = (program, context) => {
     .action(async (url: string, options) => (await import('./run-credit.ts')).runCall(context, url, options))
   withWallet(group.command('refund').description('Send credit back to the wallet, on the chain it was paid in on'))
     .option('--usd <usd>', 'amount; default: all that can be refunded')
-    .option('--on <chain>', 'base or polygon; needed with --usd')
+    .option('--on <chain>', `${networkHelp}; needed with --usd`)
     .action(async (options) => (await import('./run-credit.ts')).runRefund(context, nodeUrl(options.url), options))
   withWallet(group.command('bond').description('Lock credit as a bond, which raises the weight of the wallet'))
     .argument('<usd>', 'amount')
     .requiredOption('--days <n>', 'minimum duration')
-    .option('--on <chain>', 'chain of the credit: base or polygon', 'base')
+    .option('--on <chain>', `chain of the credit: ${networkHelp}`, 'base')
     .action(async (usd: string, options) => {
       const days = daysOf(options.days)
       await (await import('./run-credit.ts')).runBond(context, nodeUrl(options.url), usd, { ...options, days })
@@ -87,7 +88,8 @@ const addCreditGroup: AddCommand = (program, context) => {
 const addTopUp: AddCommand = (group, context) => {
   withWallet(group.command('topup').description('Top up with USDC, 1 to 1000 USD'))
     .argument('<usd>', 'amount')
-    .option('--on <chain>', 'network to pay on: base or polygon', 'base')
+    .option('--on <chain>', `network to pay on: ${networkHelp}`, 'base')
+    .option('--usdc <address>', 'USDC contract of a chain that is not known here')
     .option('--max-amount <usd>', 'maximum price; default: the amount')
     .option('--dry-run', 'show the price and sign nothing')
     .option('-y, --yes', 'do not ask for confirmation')

@@ -13,6 +13,7 @@ import {
 import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import { answerOf, paymentDocument, refusal } from '../buy/documents.ts'
+import { networkId } from '../buy/network-names.ts'
 import { type BuyOptions, runBuy } from '../buy/run-buy.ts'
 import type { CommandContext } from '../command-context.ts'
 import { nodeUrl } from '../commerce/node-url.ts'
@@ -30,15 +31,6 @@ export function amountArgument(name: string, text: string): string {
   return text
 }
 
-/** CAIP-2 as the node calls it: a demo node has the real chain ids. */
-function networkOf(chain: string | undefined): string | undefined {
-  if (chain === undefined) return undefined
-  if (chain === 'base') return 'eip155:8453'
-  if (chain === 'polygon') return 'eip155:137'
-  if (/^eip155:[1-9][0-9]*$/.test(chain)) return chain
-  throw usageError(`--on: base or polygon, not ${chain}`)
-}
-
 /** The amount is the price, so saying it is agreeing to it. */
 export async function runTopUp(
   context: CommandContext,
@@ -46,7 +38,6 @@ export async function runTopUp(
   options: BuyOptions & { url: string; on: string },
 ): Promise<void> {
   amountArgument('topup', amount)
-  networkOf(options.on)
   await runBuy(context, `${nodeUrl(options.url)}/v1/credit/topup`, {
     ...options,
     method: 'POST',
@@ -143,8 +134,8 @@ export async function runRefund(
   node: string,
   options: SignerOptions & { usd?: string; on?: string },
 ): Promise<void> {
-  const { account } = await chooseWallet(node, options, terminal)
-  const network = networkOf(options.on)
+  const { account, names } = await chooseWallet(node, options, terminal)
+  const network = options.on === undefined ? undefined : networkId(options.on, names)
   if (options.usd !== undefined && network === undefined)
     throw usageError('--usd needs --on: credit is held on a chain')
   const refund = await refundCredit(freeClient(), {
@@ -175,14 +166,13 @@ export async function runBond(
   options: SignerOptions & { days: number; on: string },
 ): Promise<void> {
   amountArgument('bond', amount)
-  const { account } = await chooseWallet(node, options, terminal)
-  const network = networkOf(options.on)
+  const { account, names } = await chooseWallet(node, options, terminal)
   const bond = await lockBond(freeClient(), {
     node,
     account,
     usd: amount,
     days: options.days,
-    ...(network === undefined ? {} : { network }),
+    network: networkId(options.on, names),
   })
   printResult(terminal, options.json, bond, () => bondText(bond))
 }

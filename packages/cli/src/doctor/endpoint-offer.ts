@@ -1,13 +1,5 @@
 import { isLoopbackUrl } from '@assay/protocol/loopback'
-import {
-  baseNetwork,
-  baseSepoliaNetwork,
-  type Offer,
-  type PaymentRequired,
-  parsePaymentRequired,
-  polygonAmoyNetwork,
-  polygonNetwork,
-} from '@assay/sdk'
+import { knownNetworks, type Offer, type PaymentRequired, parsePaymentRequired } from '@assay/sdk'
 import { type Check, fail, ok, warn } from './check.ts'
 import type { Seen } from './gather-endpoint.ts'
 
@@ -79,15 +71,13 @@ function checkResource(url: string, required: PaymentRequired): Check {
   )
 }
 
-const knownAssets = [baseNetwork, polygonNetwork, baseSepoliaNetwork, polygonAmoyNetwork]
-
 function checkAccept(offer: Offer, local: boolean): Check {
   const name = `accepts ${offer.network}`
   // Prepaid credit moves no token: it names a unit and a role where others have addresses.
   if (offer.scheme === 'credit') return ok(name, 'prepaid credit, for clients that know it')
   const wrong = wrongWith(offer)
   if (wrong !== undefined) return fail(name, ...wrong)
-  const known = knownAssets.find((asset) => asset.network === offer.network)
+  const known = knownNetworks.find((asset) => asset.network === offer.network)
   const usd = `${Number(offer.amount) / 1e6} USDC to ${offer.payTo}`
   if (known === undefined)
     return warn(name, 'a network this program does not know', 'most buyers pay on Base; offer eip155:8453 as well')

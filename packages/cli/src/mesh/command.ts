@@ -1,4 +1,4 @@
-import { networkNames } from '../buy/network-names.ts'
+import { networkHelp } from '../buy/network-names.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeOption } from '../find-node.ts'
 import { withOperator } from '../operator/connect.ts'
@@ -58,7 +58,8 @@ export const addMesh: AddCommand = (program, context) => {
     .option('-d, --data <json>', 'request body')
     .option('--max-amount <usd>', 'maximum price; required without a terminal, except with --demo')
     .option('--schema <hash>', 'only offers with these input and output schemas')
-    .option('--network <name>', `where to pay: ${Object.keys(networkNames).join(', ')}`)
+    .option('--network <name>', `where to pay: ${networkHelp}`)
+    .option('--usdc <address>', 'USDC contract of a chain that is not known here; needs --network')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key', undefined)

@@ -79,16 +79,7 @@ type ResumeOptions = {
 }
 
 async function list({ terminal }: CommandContext, { node, database }: Operator, json?: boolean): Promise<void> {
-  const { all } = await node.readPauses(database)
-  const document = [...all].map(([name, { paused, stops, leavesRunning, reason, changedBy, changedAt }]) => ({
-    name,
-    paused,
-    stops,
-    leaves_running: leavesRunning,
-    reason,
-    changed_by: changedBy,
-    changed_at: changedAt.toISOString(),
-  }))
+  const document = node.describePauses(await node.readPauses(database))
   printResult(terminal, json, { data: document }, () =>
     table(document, [
       { title: 'name', of: (row) => row.name },

@@ -128,15 +128,19 @@ export const withHeader = (given: Given, name: string, change: (value: string) =
 const inBase64 = (change: (text: string) => string) => (value: string) =>
   Buffer.from(change(Buffer.from(value, 'base64').toString('utf8'))).toString('base64')
 
+const inJson = <T>(change: (value: T) => T) => inBase64((text) => JSON.stringify(change(JSON.parse(text) as T)))
+
+/** As our own correct seller writes them. */
+type TermsOfSeller = {
+  resource: { url: string }
+  accepts: { amount: string; extra: Record<string, unknown> }[]
+}
+
 /** The terms of a 402, changed. */
-export const withTerms = (given: Given, change: (terms: string) => string): Given =>
-  withHeader(given, 'payment-required', inBase64(change))
+export const withTerms = (given: Given, change: (terms: TermsOfSeller) => TermsOfSeller): Given =>
+  withHeader(given, 'payment-required', inJson(change))
 
 type Receipt = Record<string, unknown>
 
 export const withReceipt = (given: Given, change: (receipt: Receipt) => Receipt): Given =>
-  withHeader(
-    given,
-    'payment-response',
-    inBase64((text) => JSON.stringify(change(JSON.parse(text) as Receipt))),
-  )
+  withHeader(given, 'payment-response', inJson(change))

@@ -69,10 +69,20 @@ const servesRefusedIf = (
     return (await condition({ ...asked, payment })) ? freeAnswer : given
   })
 
+const withoutVersion: Parameters<typeof withTerms>[1] = (terms) => ({
+  ...terms,
+  accepts: terms.accepts.map((offer) => ({ ...offer, extra: { ...offer.extra, version: undefined } })),
+})
+
+const onHost = (url: string, host: string | undefined): string => {
+  const { pathname, search } = new URL(url)
+  return `http://${host}${pathname}${search}`
+}
+
 const protocolMistakes: Record<string, Mistake> = {
-  'quote-shape': answers((given) => withTerms(given, (terms) => terms.replaceAll(',"version":"2"', ''))),
+  'quote-shape': answers((given) => withTerms(given, withoutVersion)),
   'quote-size': answers((given) =>
-    withTerms(given, (terms) => terms.replace('"resource":{', `"resource":{"padding":"${'x'.repeat(7_000)}",`)),
+    withTerms(given, (terms) => ({ ...terms, resource: { ...terms.resource, padding: 'x'.repeat(7_000) } })),
   ),
   'shared-caches': answers((given) =>
     given.status === 402 ? header(given, 'cache-control', 'public, max-age=60') : given,
@@ -94,14 +104,20 @@ const protocolMistakes: Record<string, Mistake> = {
     asked.headers['if-none-match'] === undefined ? sell(asked) : { status: 304, headers: {}, body: '' },
   compression: answers((given, { headers }) =>
     headers['accept-encoding']?.includes('zstd')
-      ? withTerms(given, (terms) => terms.replace(/"amount":"(\d+)"/, '"amount":"9$1"'))
+      ? withTerms(given, (terms) => ({
+          ...terms,
+          accepts: terms.accepts.map((offer, place) =>
+            place === 0 ? { ...offer, amount: `9${offer.amount}` } : offer,
+          ),
+        }))
       : given,
   ),
   'forwarded-hosts': answers((given, { headers }) =>
     headers['x-forwarded-host'] && given.status === 402
-      ? withTerms(given, (terms) =>
-          terms.replace(/"url":"http:\/\/[^/]+/, `"url":"http://${headers['x-forwarded-host']}`),
-        )
+      ? withTerms(given, (terms) => ({
+          ...terms,
+          resource: { ...terms.resource, url: onHost(terms.resource.url, headers['x-forwarded-host']) },
+        }))
       : given,
   ),
   'trusted-headers': servesIf(({ headers }) => headers['x-paid'] === 'true'),

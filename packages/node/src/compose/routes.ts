@@ -4,7 +4,7 @@ import type { Config } from '../config/load-config.ts'
 import { discoveryRoutes, type NodeFacts } from '../faces/documents/index.ts'
 import { mcpRoutes } from '../faces/mcp/index.ts'
 import { opsRoutes } from '../faces/ops/routes.ts'
-import { errorRoutes, type HttpApp, nodeSite, type RouteDeclaration, settleNextHops } from '../http/index.ts'
+import { errorRoutes, nodeSite, type RouteDeclaration, settleNextHops } from '../http/index.ts'
 import type { Shop } from '../shops/shop.ts'
 import { demoObject } from './demo.ts'
 import { facilitatorRoutesOf } from './facilitator-routes.ts'
@@ -21,15 +21,26 @@ export type RouteDeps = {
   shops: readonly Shop[]
 }
 
-/** Every route of the node. `callApp` is the app that will serve them: a tool of MCP is a request to it. */
-export function nodeRoutes(deps: RouteDeps, callApp: HttpApp['handle']): readonly RouteDeclaration[] {
+/** Every route of the node. */
+export function nodeRoutes(deps: RouteDeps): readonly RouteDeclaration[] {
+  const { config, ports, infrastructure, settlement, shops, payees } = deps
+  const sold = [
+    ...errorRoutes,
+    ...shops.flatMap((shop) => shop.routes),
+    ...facilitatorRoutesOf(config, ports, infrastructure, settlement, payees),
+  ]
+  // Documents list themselves. What a list says of a face does not depend on what the face lists, so the first pass is enough for that.
+  const described = settleNextHops([...faceRoutes(deps, sold), ...sold])
+  return settleNextHops([...faceRoutes(deps, described), ...sold])
+}
+
+/** What is derived from the declarations of these routes. */
+function faceRoutes(deps: RouteDeps, routes: readonly RouteDeclaration[]): RouteDeclaration[] {
   const { config, ports, infrastructure, payees, origins, settlement, shops } = deps
   const { clock, metrics } = ports
   const { contactEmail, contentLicense, metricsPublic, mpp } = config
-  const site = nodeSite({ ...origins, contactEmail, contentLicense })
-  // Documents list every route, their own among them.
-  const all = { site, routes: () => routes }
-  const routes: readonly RouteDeclaration[] = settleNextHops([
+  const all = { site: nodeSite({ ...origins, contactEmail, contentLicense }), routes }
+  return [
     ...discoveryRoutes({
       ...all,
       networks: infrastructure.networks,
@@ -44,16 +55,12 @@ export function nodeRoutes(deps: RouteDeps, callApp: HttpApp['handle']): readonl
           }
         : {}),
     }),
-    ...mcpRoutes({ ...all, mpp, handle: callApp, prompts: shops.flatMap((shop) => shop.prompts ?? []) }),
+    ...mcpRoutes({ ...all, mpp, prompts: shops.flatMap((shop) => shop.prompts ?? []) }),
     ...opsRoutes({
       ...{ ...all, clock, metrics, metricsPublic },
       checks: readinessChecks(infrastructure, settlement, shops),
     }),
-    ...errorRoutes,
-    ...shops.flatMap((shop) => shop.routes),
-    ...facilitatorRoutesOf(config, ports, infrastructure, settlement, payees),
-  ])
-  return routes
+  ]
 }
 
 function nodeFacts({ facilitators, royaltyRecipient }: Config, payees: Payees): NodeFacts {

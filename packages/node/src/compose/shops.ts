@@ -17,16 +17,21 @@ export function payeesOf({ networks, payTo }: Pick<Config, 'networks' | 'payTo'>
   }
 }
 
+/** What is open before the shops are. */
+export type ShopGround = {
+  config: Config
+  ports: Ports
+  infrastructure: Infrastructure
+  origins: Origins
+  payees: Payees
+  settlement: Pick<OpenedSettlement, 'screening'>
+  /** Absent in a process that does no jobs. */
+  custody: Custody | undefined
+}
+
 /** What every shop is given, made once. */
-export async function shopContext(
-  config: Config,
-  ports: Ports,
-  infrastructure: Infrastructure,
-  origins: Origins,
-  payees: Payees,
-  { screening }: Pick<OpenedSettlement, 'screening'>,
-  custody: Custody | undefined,
-): Promise<ShopContext> {
+export async function shopContext(ground: ShopGround): Promise<ShopContext> {
+  const { config, ports, infrastructure, origins, payees, custody } = ground
   const [base] = infrastructure.networks
   if (!base) throw new Error('a network is needed')
   return {
@@ -42,7 +47,7 @@ export async function shopContext(
     cacheFolder: config.home,
     payees,
     custody,
-    screening,
+    screening: ground.settlement.screening,
     ports: createShopPorts(),
     database: infrastructure.store.database,
     keyring: infrastructure.keyring,

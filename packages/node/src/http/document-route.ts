@@ -7,8 +7,7 @@ export type DocumentRoute = {
   summary: string
   /** The first is the default; the same bytes are given under each. */
   mediaTypes: readonly string[]
-  /** Asked for once all routes are known. */
-  next?: string | (() => string)
+  next?: string
   hidden?: boolean
   main?: boolean
   mcp?: RouteDeclaration['mcp']
@@ -37,9 +36,7 @@ export function documentRoute(document: DocumentRoute): RouteDeclaration {
     representations: page === undefined ? mediaTypes : [...mediaTypes, html],
     output: typeof document.exampleOutput === 'string' ? z.string() : z.record(z.string(), z.unknown()),
     example: { output: document.exampleOutput },
-    get next() {
-      return typeof document.next === 'function' ? document.next() : (document.next ?? '/')
-    },
+    next: document.next ?? '/',
     cacheSeconds: 5,
     ...(document.hidden ? { hidden: true } : {}),
     ...(document.main ? { main: true } : {}),

@@ -12,7 +12,7 @@ import {
   isStream,
   notAvailable,
   type PaidAccess,
-  type PaidEntry,
+  type PaidRequest,
   type PlainRequest,
   type PlainResponse,
   type ReadInput,
@@ -56,7 +56,13 @@ export type HandleDeps = {
 }
 
 /** One request on its way through the app; filled in step by step. */
-export type Passage = { request: PlainRequest; exchange: Exchange; bucket: Bucket; address: string }
+export type Passage = {
+  request: PlainRequest
+  exchange: Exchange
+  bucket: Bucket
+  address: string
+  dispatch: NonNullable<CallContext['dispatch']>
+}
 
 /** What came out, and whether identical requests may be given the same bytes again. */
 export type Handled = {
@@ -84,7 +90,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
 
   const { route, params, headOnly } = match
   const { declaration } = route
-  if (route.paid) checkPaidEntry(deps, passage, route.paid.access, params, headers, authority)
+  if (route.paid) checkPaidEntry(deps, passage, { access: route.paid.access, params, headers, authority })
   const counted = cost > 0
   const paying = carriesCredential(headers)
   if (counted) deps.load.enter(paying)
@@ -105,10 +111,11 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
       rawBody: body,
       remoteAddress: passage.address,
       signal: request.connection,
+      dispatch: passage.dispatch,
       ...(request.bound ? { bound: request.bound } : {}),
     }
     return route.paid
-      ? await answerPaid(deps, passage, route.paid, read, context, headOnly)
+      ? await answerPaid(deps, passage, { exchange, paid: route.paid, read, context }, headOnly)
       : await answerFree(deps, passage, route, read, context)
   } finally {
     if (counted) deps.load.leave(paying)
@@ -146,14 +153,19 @@ function findRoute(deps: HandleDeps, { request, exchange }: Passage): RouteMatch
   return match
 }
 
+/** A request to a route that costs money, of which the target and the headers are known. */
+type UnreadPaidRequest = {
+  access: PaidAccess
+  params: Record<string, string>
+  headers: ReadonlyMap<string, string>
+  authority: Authority
+}
+
 /** Everything that can be refused before input is read or a 402 is made, for routes that cost money. */
 function checkPaidEntry(
   deps: HandleDeps,
   passage: Passage,
-  access: PaidAccess,
-  params: Record<string, string>,
-  headers: ReadonlyMap<string, string>,
-  authority: Authority,
+  { access, params, headers, authority }: UnreadPaidRequest,
 ): void {
   const area = passage.exchange.route?.area ?? 'core'
   if (!isHome(authority, area))
@@ -225,16 +237,12 @@ function cacheControlOf(immutable: boolean, shareMs: number): string {
 async function answerPaid(
   deps: HandleDeps,
   passage: Passage,
-  paid: PaidEntry,
-  read: ReadInput,
-  context: CallContext,
+  asked: PaidRequest<Exchange>,
   headOnly: boolean,
 ): Promise<Handled> {
+  const { paid, read, context } = asked
   const ownSignal = () => passage.request.ownSignal()
-  const { kind, response, problem } = await sellCall(deps, passage.exchange, paid, read, context, {
-    headOnly,
-    ownSignal,
-  })
+  const { kind, response, problem } = await sellCall(deps, asked, { headOnly, ownSignal })
   // A challenge that came out of the gate is not the same for everybody.
   const shared = kind === 'challenge' && !carriesCredential(context.headers)
   if (shared) {

@@ -86,17 +86,18 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const shared = createSharedAnswers({ clock, log, metrics, limiter, readiness, requestId, trustedHops, bytesMax })
   const readSummary = createSummaryReader()
 
-  const handle = (request: PlainRequest): Promise<PlainResponse> =>
-    traced(metrics, 'request', { method: request.method }, (set) => answer(request, set))
-
-  const answer = async (request: PlainRequest, set: SetAttributes): Promise<PlainResponse> => {
+  const answer = async (
+    request: PlainRequest,
+    dispatch: HttpApp['handle'],
+    set: SetAttributes,
+  ): Promise<PlainResponse> => {
     const startedMs = clock.monotonicMs()
     shared.flush()
     const seen = readSummary(request.method, request.target, request.rawHeaders)
     const address = clientAddress(request.remoteAddress, seen.forwardedFor, trustedHops)
     const bucket = limiter.bucketOf(address)
     const exchange = openExchange(requestId(seen.requestId), request.method, authorities.fallback.name)
-    const passage: Passage = { request, exchange, bucket, address }
+    const passage: Passage = { request, exchange, bucket, address, dispatch }
     const handled = await handleRequest(steps, passage).catch((error: unknown): Handled => {
       const response = answerFailure(deps, responder, passage, error)
       return { response, shareMs: 0, paid: false }
@@ -110,6 +111,9 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     set({ route: exchange.route?.id ?? 'none', status: response.status, request_id: exchange.requestId })
     return response
   }
+
+  const handle = (request: PlainRequest): Promise<PlainResponse> =>
+    traced(metrics, 'request', { method: request.method }, (set) => answer(request, handle, set))
 
   // Whatever was asked for may have been of area C.
   const refuse = (problem: Problem): PlainResponse => {

@@ -11,7 +11,7 @@ import { defineRoute } from './route.ts'
 import { type Listener, type ListenOptions, openListener } from './server.ts'
 
 const open: Listener[] = []
-const opsDeps = { checks: [], routes: () => [], metrics: createMetrics(), metricsPublic: false, clock: systemClock }
+const opsDeps = { checks: [], routes: [], metrics: createMetrics(), metricsPublic: false, clock: systemClock }
 const sockets: Socket[] = []
 
 afterEach(async () => {

@@ -16,16 +16,12 @@ export function readCredit(client: AssayClient, node: string, wallet: string): P
   return ask(client, node, 'credit.balance', { params: { wallet } })
 }
 
-type Network = NonNullable<BodyOf<'credit.refund'>['network']>
-/** Names of networks come from the outside; the node refuses one it does not have. */
-const networkOf = ({ network }: { network?: string }) => network as Network | undefined
-
 /** Back to the wallet that paid it in, on the chain where it did. All that can leave, by default. */
 export function refundCredit(
   client: AssayClient,
   options: Signer & { usd?: string; network?: string },
 ): Promise<CreditRefund> {
-  const body = given<BodyOf<'credit.refund'>>({ usd: options.usd, network: networkOf(options) })
+  const body = given<BodyOf<'credit.refund'>>({ usd: options.usd, network: options.network })
   return askSigned(client, 'credit.refund', { body }, options)
 }
 
@@ -35,7 +31,7 @@ export function lockBond(
   options: Signer & { usd: string; days: number; network?: string },
 ): Promise<Bond> {
   const { usd, days } = options
-  const body = given<BodyOf<'credit.bond'>>({ usd, days, network: networkOf(options) })
+  const body = given<BodyOf<'credit.bond'>>({ usd, days, network: options.network })
   return askSigned(client, 'credit.bond', { body }, options)
 }
 

@@ -23,7 +23,7 @@ export async function drawKnown(
   if (credit === undefined) return undefined
   const offer = credit.offers.get(routeKey(prepared.method, prepared.url))
   if (offer === undefined) return undefined
-  const drawn = await draw(context, credit, prepared, offer, '', agreed)
+  const drawn = await draw(context, { credit, prepared, offer }, '', agreed)
   // Nothing was drawn: the node is asked what it costs now.
   return drawn?.response.status === 402 ? undefined : drawn
 }
@@ -45,7 +45,7 @@ export async function drawCredit(
     throw new AssayError('no_acceptable_offer', { detail: 'this route takes no credit', reasons: [] })
   }
   const { description } = required.resource
-  return draw(context, credit, prepared, offer, typeof description === 'string' ? description : '', agreed)
+  return draw(context, { credit, prepared, offer }, typeof description === 'string' ? description : '', agreed)
 }
 
 /** What a call would draw; undefined where credit is not used, not taken or not enough. */
@@ -68,14 +68,16 @@ export async function quoteCredit(
 
 const isCredit = ({ scheme, extra }: Offer) => scheme === 'credit' && extra.proof === 'erc8128'
 
+/** A call that is to be paid from credit, and what the node asked for it. */
+type CreditCall = { credit: CreditState; prepared: PreparedRequest; offer: Offer }
+
 async function draw(
   context: ClientContext,
-  credit: CreditState,
-  prepared: PreparedRequest,
-  offer: Offer,
+  call: CreditCall,
   description: string,
   agreed: AgreedTerms | undefined,
 ): Promise<AssayResult | undefined> {
+  const { credit, prepared, offer } = call
   requireAllowedHost(prepared.url, context.policy)
   const amountMicro = parseMicro(offer.amount)
   if (amountMicro === undefined) return undefined
@@ -86,7 +88,7 @@ async function draw(
   context.onProgress({ kind: 'paying' })
   // A caller who names the call can ask for it again, in another process too.
   const key = prepared.headers.get('idempotency-key') ?? bytesToHex(context.platform.randomBytes(16)).slice(2)
-  const received = await sendUntilAnswered(context, credit, prepared, offer, key)
+  const received = await sendUntilAnswered(context, call, key)
   const payment = outcomeOf(received, offer, key)
   const result = async (verified: AssayResult['verified']): Promise<AssayResult> => ({
     response: received.response,
@@ -96,7 +98,7 @@ async function draw(
     purchase: undefined,
   })
   const verified = await verifyExchange(context, prepared, received, result)
-  learn(credit, prepared, offer, payment)
+  learn(call, payment)
   if (verified.status === 'verified' && nothingDrawn.has(received.status)) refundLimit()
   // A 402 says that nothing was drawn: the price moved, or the balance was used elsewhere meanwhile.
   if (received.status === 402 && credit.mandate === undefined) return undefined
@@ -157,23 +159,16 @@ const longestDelayMs = 4_000
  * Each try is signed again, for a signature counts once; all of them carry one name, under which the call is drawn once
  * and its answer given again.
  */
-async function sendUntilAnswered(
-  context: ClientContext,
-  credit: CreditState,
-  prepared: PreparedRequest,
-  offer: Offer,
-  key: string,
-): Promise<Exchange> {
+async function sendUntilAnswered(context: ClientContext, call: CreditCall, key: string): Promise<Exchange> {
   const { platform, limits } = context
+  const { prepared } = call
   const giveUpAtMs = platform.nowMs() + limits.deadlineMs
   let cause: unknown
   for (let attempt = 0; attempt < limits.attemptsMax; attempt += 1) {
-    const last = await exchange(platform, await signed(context, credit, prepared, offer, key)).catch(
-      (error: unknown) => {
-        cause = error
-        return undefined
-      },
-    )
+    const last = await exchange(platform, await signed(context, call, key)).catch((error: unknown) => {
+      cause = error
+      return undefined
+    })
     if (last !== undefined && !undecided.has(last.status)) return last
     const asked = last?.headers.get('retry-after') ?? ''
     const delayMs = Math.max(
@@ -204,9 +199,7 @@ async function sendUntilAnswered(
 
 async function signed(
   { account, platform }: ClientContext,
-  { mandate }: CreditState,
-  prepared: PreparedRequest,
-  offer: Offer,
+  { credit: { mandate }, prepared, offer }: CreditCall,
   key: string,
 ): Promise<PreparedRequest> {
   const headers = new Headers(prepared.headers)
@@ -237,7 +230,7 @@ function outcomeOf(received: Exchange, offer: Offer, key: string): PaymentOutcom
   }
 }
 
-function learn(credit: CreditState, prepared: PreparedRequest, offer: Offer, payment: PaymentOutcome): void {
+function learn({ credit, prepared, offer }: CreditCall, payment: PaymentOutcome): void {
   const key = routeKey(prepared.method, prepared.url)
   const { origin } = new URL(prepared.url)
   if (payment.status !== 'drawn') {

@@ -6,22 +6,21 @@ import type { Micro } from '@assay/protocol/money'
 import type { MovedMoney } from '../ledger/index.ts'
 import type { PaymentState } from '../transitions/payment-state.ts'
 
-/** A payment as read from its row. */
-export type PaymentRecord = {
+/** What a payment was claimed for: the stored quote, as it stays for as long as the row does. */
+export type ClaimedPayment = {
   id: string
-  state: PaymentState
   network: string
   asset: AssetId
   payer: Address
   scheme: string
-  /** See Claim. */
+  /** What the scheme lets this payer use once on this chain. */
   paymentKey: Hex
-  /** Digest of all that the payer signed; null for a transfer that nobody claimed. */
-  signedDigest: Buffer | null
+  /** Digest of all that the payer signed. */
+  signedDigest: Buffer
   payTo: Address
   payee: 'pay_to' | 'custody'
   quotedMicro: Micro
-  /** What is charged: final once the answer is prepared. */
+  /** What is charged: the quote, until the answer is prepared. */
   amountMicro: Micro
   validBefore: bigint
   routeId: string
@@ -31,12 +30,19 @@ export type PaymentRecord = {
   ref: Address | null
   aff: Address | null
   revocable: boolean
-  /** See Claim. */
+  /** What is sold is credit of the payer. */
   addsCredit: boolean
+  headBlock: bigint
+}
+
+/** A payment as its row tells it. */
+export type PaymentRecord = Omit<ClaimedPayment, 'signedDigest'> & {
+  state: PaymentState
+  /** Null for a transfer that nobody claimed. */
+  signedDigest: Buffer | null
   owner: bigint
   clientGone: boolean
   claimedAt: Date
-  headBlock: bigint
   transaction: Hex | null
   blockNumber: bigint | null
   blockHash: Hex | null

@@ -1,7 +1,6 @@
 import type { Address } from '@assay/protocol/address'
-import type { AssetId } from '@assay/protocol/asset'
-import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
+import type { ClaimedPayment } from '../contract/payment-record.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import { firstIdAt } from '../kernel/ids.ts'
 import type { Database, Tx } from '../store/database.ts'
@@ -18,32 +17,8 @@ import { lostAnswerStates, sqlList } from '../transitions/payment-state.ts'
 import { moves } from '../transitions/state-changes.ts'
 
 /** All that is known at the moment a payment is claimed; the row is the stored quote. */
-export type Claim = {
-  id: string
-  network: string
-  asset: AssetId
-  payer: Address
+export type Claim = ClaimedPayment & {
   payerIsKey: boolean
-  scheme: string
-  /** What the scheme lets this payer use once on this chain. */
-  paymentKey: Hex
-  signedDigest: Buffer
-  payTo: Address
-  payee: 'pay_to' | 'custody'
-  quotedMicro: Micro
-  /** What is charged: the quote, until the answer is prepared. */
-  amountMicro: Micro
-  validBefore: bigint
-  routeId: string
-  resource: string
-  fingerprint: Buffer
-  identifierHash: Buffer | null
-  ref: Address | null
-  aff: Address | null
-  revocable: boolean
-  /** What is sold is credit of the payer. */
-  addsCredit: boolean
-  headBlock: bigint
   /** Balance of the payer as just read: claims in flight may not exceed it. */
   balanceMicro: Micro
   /** Set once an undelivered earlier payment was checked and found to be another purchase. */

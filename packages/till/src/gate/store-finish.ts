@@ -69,7 +69,7 @@ export async function markServed(
 
 /** Money seen on chain, effect not yet given. It leaves the payer's in-flight count: nothing more can move for it. */
 export async function markHeld(tx: Tx, id: string, evidence: Confirmed, nowMs: number): Promise<boolean> {
-  return endWithMoney(tx, id, moves.hold, evidence, nowMs, null)
+  return endWithMoney(tx, id, { move: moves.hold, evidence, nowMs, reason: null })
 }
 
 export async function markCredited(
@@ -79,17 +79,13 @@ export async function markCredited(
   nowMs: number,
   reason: string,
 ): Promise<boolean> {
-  return endWithMoney(tx, id, moves.credit, evidence, nowMs, reason)
+  return endWithMoney(tx, id, { move: moves.credit, evidence, nowMs, reason })
 }
 
-async function endWithMoney(
-  tx: Tx,
-  id: string,
-  move: StateChange,
-  evidence: Confirmed,
-  nowMs: number,
-  reason: string | null,
-): Promise<boolean> {
+/** How a payment whose money has arrived leaves the states that are open. */
+type MoneyArrived = { move: StateChange; evidence: Confirmed; nowMs: number; reason: string | null }
+
+async function endWithMoney(tx: Tx, id: string, { move, evidence, nowMs, reason }: MoneyArrived): Promise<boolean> {
   const { rowCount } = await tx.query(
     `with before as (select id, state from payment where id = $1 and state = any($2::text[]) for update),
      moved as (

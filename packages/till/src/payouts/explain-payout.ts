@@ -111,7 +111,7 @@ async function postLostPayout(
   await deps.database.transaction(async (tx) => {
     await lockPayoutAccount(tx, { network: network.caip2, ...found })
     const turn = await takePaidTransfer(tx, network, transfer, { as: 'payout', for: id }, nowMs)
-    await insertPaid(tx, network.caip2, id, found, transfer, nowMs)
+    await insertPaid(tx, { network: network.caip2, id, found, transfer, nowMs })
     await post(tx, [
       {
         reference: `paid:${id}`,
@@ -153,14 +153,10 @@ async function owedLines(
   return lines
 }
 
-async function insertPaid(
-  tx: Tx,
-  network: string,
-  id: string,
-  found: Found,
-  transfer: PaidTransfer,
-  nowMs: number,
-): Promise<void> {
+/** A payout that only the chain remembers. */
+type LostPayout = { network: string; id: string; found: Found; transfer: PaidTransfer; nowMs: number }
+
+async function insertPaid(tx: Tx, { network, id, found, transfer, nowMs }: LostPayout): Promise<void> {
   await tx.query(
     `insert into payout (id, network, payee, amount_micro, purpose, account, n, spent, subject, state, reason, payer, nonce,
        transaction, block_number, block_hash, created_at, ended_at)

@@ -104,7 +104,7 @@ async function answer(
   }
   if (!paid) return answerFree(deps, declaration, read, context, exchange)
   const ownSignal = () => request.clientGone()
-  const sold = await sellCall(deps, exchange, paid, read, context, { headOnly, ownSignal })
+  const sold = await sellCall(deps, { exchange, paid, read, context }, { headOnly, ownSignal })
   return sold.response
 }
 

@@ -48,7 +48,7 @@ export type {
   RoutePrice,
 } from './route.ts'
 export type { InputOf, OutputOf, Schema } from './schema.ts'
-export { type SellDeps, type SellOptions, type SoldCall, sellCall } from './sell-call.ts'
+export { type PaidRequest, type SellDeps, type SellOptions, type SoldCall, sellCall } from './sell-call.ts'
 export { createSharedChallenges } from './shared-challenges.ts'
 export type { SoldRequest } from './sold-request.ts'
 export { splitTarget, type Target, targetBytesMax } from './target.ts'

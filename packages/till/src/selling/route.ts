@@ -13,6 +13,7 @@ import type {
 } from '../contract/paid-call.ts'
 import type { Tx } from '../store/database.ts'
 import type { Unavailable } from './availability.ts'
+import type { PlainRequest, PlainResponse } from './plain.ts'
 import type { Schema } from './schema.ts'
 
 /** One declaration per route; reading, the 402, OpenAPI, llms.txt and manifests are derived from it. */
@@ -84,6 +85,8 @@ export type CallContext = {
   signal: AbortSignal
   /** In place of method, URL and body, for payments. */
   bound?: BoundRequest
+  /** Sends another request to the app that answers this one, where the app offers it. */
+  dispatch?(request: PlainRequest): Promise<PlainResponse>
 }
 
 /** `paymentResponse`: of the payment that bought it, where it is given again. */

@@ -17,16 +17,16 @@ export type SellOptions = {
   ownSignal(): AbortSignal
 }
 
+/** A request to a paid route, read and not yet priced. */
+export type PaidRequest<E extends Exchange> = { exchange: E; paid: PaidEntry; read: ReadInput; context: CallContext }
+
 /** The outcome: the 402 of an unpaid call, a refusal, or the answer. */
 export type SoldCall = { kind: GateOutcome['kind']; response: PlainResponse; problem?: Problem }
 
 /** Handles one parsed request to a paid route: returns its 402, or passes it to the gate. */
 export async function sellCall<E extends Exchange>(
   deps: SellDeps<E>,
-  exchange: E,
-  paid: PaidEntry,
-  read: ReadInput,
-  context: CallContext,
+  { exchange, paid, read, context }: PaidRequest<E>,
   options: SellOptions,
 ): Promise<SoldCall> {
   const call = await buildPaidCall(deps.timeLimit, paid, read, context)

@@ -29,6 +29,18 @@ type Row = {
   changed_at: Date
 }
 
+/** As the console and the command show them. */
+export const describePauses = ({ all }: Pauses) =>
+  [...all].map(([name, { paused, stops, leavesRunning, reason, changedBy, changedAt }]) => ({
+    name,
+    paused,
+    stops,
+    leaves_running: leavesRunning,
+    reason,
+    changed_by: changedBy,
+    changed_at: changedAt.toISOString(),
+  }))
+
 export async function readPauses(sql: Sql): Promise<Pauses> {
   const { rows } = await sql.query<Row>({
     name: 'read_pauses',

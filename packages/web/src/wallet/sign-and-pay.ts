@@ -2,19 +2,16 @@ import {
   type AssayClient,
   AssayError,
   type AssayResult,
-  baseNetwork,
-  baseSepoliaNetwork,
   createAssayClient,
   createMandate,
   type Evidence,
+  knownNetworks,
   type Mandate,
   type MandateTerms,
   type OnProgress,
   type PayableNetwork,
   type Purchase,
   packEvidence,
-  polygonAmoyNetwork,
-  polygonNetwork,
   type Quote,
   type Redemption,
   readDemoNetworks,
@@ -32,13 +29,23 @@ import type { Bought, Order } from './order.ts'
 import { recordPurchase } from './purchases.ts'
 import type { Wallet } from './wallet-store.ts'
 
-const known = [baseNetwork, polygonNetwork, baseSepoliaNetwork, polygonAmoyNetwork]
-
-/** Where the console may pay: the demo chains of a node on this machine, or real networks with the USDC we know ourselves. */
+/**
+ * Where the console may pay: the demo chains of a node on this machine, or real networks. Where we know the USDC ourselves it is
+ * that; on a chain that the operator added it is what the node names, which also serves this page.
+ */
 async function networksOf(index: NodeIndex): Promise<readonly PayableNetwork[]> {
   if (index.demo !== undefined) return readDemoNetworks(index.base_url)
-  return known.filter(({ network }) => index.networks.some((named) => named.network === network))
+  return index.networks.map(
+    (named) => knownNetworks.find(({ network }) => network === named.network) ?? payableOn(named),
+  )
 }
+
+const payableOn = ({ network, asset, asset_name, asset_version }: NodeIndex['networks'][number]): PayableNetwork => ({
+  network: network as PayableNetwork['network'],
+  usdc: asset as PayableNetwork['usdc'],
+  name: asset_name,
+  version: asset_version,
+})
 
 const pinKey = (origin: string) => `assay.keys ${origin}`
 

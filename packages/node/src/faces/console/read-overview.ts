@@ -4,7 +4,7 @@ import { type BooksGroup, booksByGroup, foundDifferences, openClearingSinceRollu
 import { listPayouts, type WithdrawPolicy } from '@assay/till/payouts'
 import { readAudit } from '@assay/till/store/audit-log'
 import type { Sql } from '@assay/till/store/database'
-import { readPauses } from '@assay/till/store/pauses'
+import { describePauses, readPauses } from '@assay/till/store/pauses'
 import { alarmAdvice } from './alarm-advice.generated.ts'
 import { readOpenDisputes } from './dispute-routes.ts'
 import { readPaymentStates } from './payment-states.ts'
@@ -84,15 +84,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
     notifications: notifications,
     customers,
     alarms: rung.map((one) => ({ ...one, to_do: alarmAdvice[one.alarm] ?? null })),
-    pauses: [...pauses.all].map(([name, { paused, stops, leavesRunning, reason, changedBy, changedAt }]) => ({
-      name,
-      paused,
-      stops,
-      leaves_running: leavesRunning,
-      reason,
-      changed_by: changedBy,
-      changed_at: changedAt.toISOString(),
-    })),
+    pauses: describePauses(pauses),
     audit: audit.map(({ happenedAt, actor, action, subject }) => ({
       at: happenedAt.toISOString(),
       actor,

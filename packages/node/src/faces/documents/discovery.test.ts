@@ -80,17 +80,10 @@ const site = nodeSite({
 
 function openApp(given: Pick<DiscoveryDeps, 'demo' | 'examples'> = {}): HttpApp {
   const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
-  const routes: RouteDeclaration[] = [...shop, ...errorRoutes]
-  routes.push(
-    ...discoveryRoutes({
-      site,
-      routes: () => routes,
-      networks: knownNetworks.slice(0, 2),
-      keyring,
-      clock: systemClock,
-      ...given,
-    }),
-  )
+  const sold: RouteDeclaration[] = [...shop, ...errorRoutes]
+  const documents = (routes: readonly RouteDeclaration[]) =>
+    discoveryRoutes({ site, routes, networks: knownNetworks.slice(0, 2), keyring, clock: systemClock, ...given })
+  const routes = [...sold, ...documents([...sold, ...documents(sold)])]
   return createHttpApp({
     registry: createRegistry(routes, bazaarExtension),
     gate: {

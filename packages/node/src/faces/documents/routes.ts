@@ -27,8 +27,8 @@ import { draftManifest, firstPurchase, type NodeFacts } from './x402-manifest.ts
 
 export type DiscoveryDeps = {
   site: NodeSite
-  /** All routes of the node, these included; read when a document is first asked for. */
-  routes(): readonly RouteDeclaration[]
+  /** What the documents describe: all routes of the node. */
+  routes: readonly RouteDeclaration[]
   networks: readonly Network[]
   keyring: Keyring
   clock: Clock
@@ -61,7 +61,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       summary: 'OpenAPI 3.1 of what buyers use, with prices, schemas and examples; it leads to the rest',
       mediaTypes: openapiTypes,
       exampleOutput: { openapi: '3.1.0' },
-      write: asSold(deps, () => shown(JSON.stringify(openapiDocument(site, deps.routes(), 'main')))),
+      write: asSold(deps, () => shown(JSON.stringify(openapiDocument(site, deps.routes, 'main')))),
     }),
     documentRoute({
       id: 'discovery.openapi_full',
@@ -70,7 +70,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       mediaTypes: openapiTypes,
       next: '/openapi.json',
       exampleOutput: { openapi: '3.1.0' },
-      write: asSold(deps, () => shown(JSON.stringify(openapiDocument(site, deps.routes())))),
+      write: asSold(deps, () => shown(JSON.stringify(openapiDocument(site, deps.routes)))),
     }),
     documentRoute({
       id: 'discovery.llms',
@@ -79,7 +79,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       summary: 'The service as text for language models: routes, prices, how to pay',
       mediaTypes: text,
       exampleOutput: `# ${site.serviceName}`,
-      write: asSold(deps, () => shown(llmsTxt(site, deps.routes()))),
+      write: asSold(deps, () => shown(llmsTxt(site, deps.routes))),
     }),
     documentRoute({
       id: 'discovery.api_catalog',
@@ -118,7 +118,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
 function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
   const { site, keyring, networks, facts, clock } = deps
   const pages = asSold(deps, () =>
-    facts ? manifestPages({ site, routes: deps.routes(), networks, keyring, facts }) : [],
+    facts ? manifestPages({ site, routes: deps.routes, networks, keyring, facts }) : [],
   )
   const root = documentRoute({
     id: 'discovery.x402',
@@ -128,7 +128,7 @@ function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     royalty: true,
     summary: 'Root manifest of this node: keys, networks, every resource with price and schemas in pages, the mesh',
     mediaTypes: json,
-    next: () => firstPurchase(deps.routes()),
+    next: firstPurchase(deps.routes),
     exampleOutput: { version: 1, resources: [] },
     ...(facts === undefined
       ? {}
@@ -142,7 +142,7 @@ function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
         }),
     write: facts
       ? (_authority, { page = '1' }) => pageOf(pages(), Number(page))
-      : once(() => JSON.stringify(legacyManifest(site, deps.routes()))),
+      : once(() => JSON.stringify(legacyManifest(site, deps.routes))),
   })
   if (facts === undefined) return [root]
   const draft = documentRoute({
@@ -154,7 +154,7 @@ function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     exampleOutput: { x402Version: 2, lastUpdated: '2026-01-01T00:00:00.000Z', items: [] },
     write: asSold(deps, () =>
       JSON.stringify(
-        draftManifest({ site, routes: deps.routes(), networks, facts, updatedAt: toRfc3339(clock.nowMs()) }),
+        draftManifest({ site, routes: deps.routes, networks, facts, updatedAt: toRfc3339(clock.nowMs()) }),
       ),
     ),
   })
@@ -186,7 +186,7 @@ function indexRoute(deps: DiscoveryDeps): RouteDeclaration {
     // Not kept: keys rotate and the demo object may grow.
     write: () =>
       JSON.stringify(
-        serviceIndex({ site, networks, routes: deps.routes(), keys: keysForIndex(keyring), demo: deps.demo?.() }),
+        serviceIndex({ site, networks, routes: deps.routes, keys: keysForIndex(keyring), demo: deps.demo?.() }),
       ),
   })
 }
@@ -222,9 +222,7 @@ function keyRoutes({ site, keyring, clock, routes }: DiscoveryDeps): RouteDeclar
       mediaTypes: [...json, 'application/a2a+json'],
       next: '/openapi.json',
       exampleOutput: { name: site.serviceName, version: serviceVersion },
-      write: asSold({ keyring, routes }, () =>
-        JSON.stringify(agentCard(site, routes(), (payload) => jws.sign(payload))),
-      ),
+      write: asSold({ keyring, routes }, () => JSON.stringify(agentCard(site, routes, (payload) => jws.sign(payload)))),
     }),
   ]
 }
@@ -242,7 +240,7 @@ function once(write: () => string): () => string {
 function asSold<T>({ keyring, routes }: Pick<DiscoveryDeps, 'keyring' | 'routes'>, write: () => T): () => T {
   let written: { state: string; text: T } | undefined
   return () => {
-    const state = JSON.stringify([keyring.active().keyId, routes().map((route) => availabilityOf(route) ?? 0)])
+    const state = JSON.stringify([keyring.active().keyId, routes.map((route) => availabilityOf(route) ?? 0)])
     if (written?.state !== state) written = { state, text: write() }
     return written.text
   }

@@ -1,10 +1,16 @@
 import { originOf } from '@assay/till/documents'
 import { Problem } from '@assay/till/kernel/problem'
-import type { PlainRequest, RouteDeclaration } from '@assay/till/selling'
+import type { CallContext, PlainRequest, RouteDeclaration } from '@assay/till/selling'
 import { paymentHeadersOf, type ToolRequest } from '@assay/till/tools'
 import type { NodeSite } from '../../http/node-site.ts'
 
-export type Caller = { address: string; signal: AbortSignal; requestId: string }
+/** Who calls a tool, and the app that the call goes through. */
+export type Caller = {
+  address: string
+  signal: AbortSignal
+  requestId: string
+  dispatch: NonNullable<CallContext['dispatch']>
+}
 
 /** What a call is for, and what came with it in `_meta`. */
 export type InnerCall = { request: ToolRequest; bound: NonNullable<PlainRequest['bound']>; meta: unknown }

@@ -67,7 +67,9 @@ function answering(deps: McpDeps) {
     ])
     catalogue ??= mcpCatalogue(deps)
     const known = catalogue
-    const caller = { address: call.remoteAddress, signal: call.signal, requestId: call.requestId }
+    const { dispatch } = call
+    if (!dispatch) throw new Error('this app does not dispatch the calls of tools')
+    const caller = { address: call.remoteAddress, signal: call.signal, requestId: call.requestId, dispatch }
     const response = await serveMessage(
       ({ era }) => createMcpServer(deps, known, caller, era),
       call.resourceUrl,

@@ -1,6 +1,5 @@
 import { originOf } from '@assay/till/documents'
 import { asProblem, problemBody } from '@assay/till/kernel/problem'
-import type { PlainRequest, PlainResponse } from '@assay/till/selling'
 import {
   type Answered,
   bindResourceRead,
@@ -23,12 +22,10 @@ import { listResources, listTemplates, mimeTypeOf, routeOfUri } from './resource
 
 export type McpDeps = {
   site: NodeSite
-  /** All routes of the node; read at the first call. */
-  routes(): readonly RouteDeclaration[]
+  /** All routes of the node. */
+  routes: readonly RouteDeclaration[]
   /** What the shops bring. */
   prompts: readonly Prompt[]
-  /** The HTTP app. */
-  handle(request: PlainRequest): Promise<PlainResponse>
   /** Whether payments of the Payment authentication scheme are taken. */
   mpp: boolean
 }
@@ -37,7 +34,7 @@ export type McpDeps = {
 export type McpCatalogue = { tools: ReadonlyMap<string, OfferedTool>; prompts: readonly Prompt[] }
 
 export function mcpCatalogue({ site, routes, prompts }: McpDeps): McpCatalogue {
-  const tools = new Map(offeredTools(site, routes()).map((tool) => [tool.name, tool]))
+  const tools = new Map(offeredTools(site, routes).map((tool) => [tool.name, tool]))
   const possible = prompts.filter((prompt) => prompt.tools.every((name) => tools.has(name)))
   return { tools, prompts: possible.sort((a, b) => a.name.localeCompare(b.name)) }
 }
@@ -69,7 +66,7 @@ export function createMcpServer(deps: McpDeps, catalogue: McpCatalogue, caller: 
   const calls: Calls = {
     deps,
     era,
-    ask: async (route, call) => readAnswer(await deps.handle(innerRequest(deps.site, route, call, caller))),
+    ask: async (route, call) => readAnswer(await caller.dispatch(innerRequest(deps.site, route, call, caller))),
     asksByExtension: () =>
       era === 'modern' && server.getClientCapabilities()?.extensions?.[paymentExtension] !== undefined,
   }
@@ -77,9 +74,9 @@ export function createMcpServer(deps: McpDeps, catalogue: McpCatalogue, caller: 
     tools: [...catalogue.tools.values()].map(({ listed }) => listed[era] as never),
   }))
   server.setRequestHandler('tools/call', ({ params }) => callTool(calls, catalogue, params) as never)
-  server.setRequestHandler('resources/list', () => ({ resources: listResources(deps.site, deps.routes()) }))
+  server.setRequestHandler('resources/list', () => ({ resources: listResources(deps.site, deps.routes) }))
   server.setRequestHandler('resources/templates/list', () => ({
-    resourceTemplates: listTemplates(deps.site, deps.routes()),
+    resourceTemplates: listTemplates(deps.site, deps.routes),
   }))
   server.setRequestHandler('resources/read', ({ params }) => readResource(calls, params) as never)
   server.setRequestHandler('prompts/list', () => ({
@@ -126,7 +123,7 @@ const paymentRequiredCode = { legacy: -32042, modern: 402 } satisfies Record<Era
 
 async function readResource(calls: Calls, { uri, _meta: meta }: { uri: string; _meta?: unknown }): Promise<object> {
   const { site, routes } = calls.deps
-  const found = routeOfUri(site, routes(), uri)
+  const found = routeOfUri(site, routes, uri)
   if (!found) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such resource here.', { uri })
   const request = { method: 'GET', target: found.target, accept: mimeTypeOf(found.route), body: undefined }
   const answered = await calls

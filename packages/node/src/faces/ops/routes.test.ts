@@ -9,10 +9,7 @@ import { opsRoutes } from './routes.ts'
 
 function appWith(checks: readonly ReadinessCheck[], metricsPublic = false) {
   const metrics = createMetrics()
-  const routes = [
-    ...opsRoutes({ checks, routes: () => [], metrics, metricsPublic, clock: systemClock }),
-    ...errorRoutes,
-  ]
+  const routes = [...opsRoutes({ checks, routes: [], metrics, metricsPublic, clock: systemClock }), ...errorRoutes]
   return testApp({ routes, metrics })
 }
 

@@ -9,7 +9,8 @@ import { defineRoute, type RouteDeclaration } from '../../http/route.ts'
 
 export type OpsDeps = {
   checks: readonly ReadinessCheck[]
-  routes(): readonly RouteDeclaration[]
+  /** Of which the node says what is not for sale. */
+  routes: readonly RouteDeclaration[]
   metrics: PrometheusMetrics
   /** Otherwise only callers on this machine see /metrics. */
   metricsPublic: boolean
@@ -64,7 +65,7 @@ function readyz(deps: OpsDeps): RouteDeclaration {
         const checks = Object.fromEntries(results)
         if (results.some(([, result], index) => result === 'failed' && !deps.checks[index]?.partial))
           throw new Problem('not_ready', { extra: { checks }, retryAfterSeconds: 2 })
-        const notForSale = deps.routes().flatMap((route) => {
+        const notForSale = deps.routes.flatMap((route) => {
           const reason = availabilityOf(route)
           return reason === undefined ? [] : [{ route: route.id, ...reason }]
         })

@@ -7,6 +7,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../http/index.ts'
 import type { ShopContext } from '../shop.ts'
+import { networkField, requireNetwork } from './network-field.ts'
 
 export type BondRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'ids' | 'proofs' | 'base' | 'networks'> & {
   releaseDelaySeconds: number
@@ -60,7 +61,7 @@ function lockRoute(deps: BondRouteDeps): RouteDeclaration {
     body: z.strictObject({
       usd: z.string().describe('How much, such as 5 or 12.5.'),
       days: z.number().int().min(1).max(daysMax),
-      network: z.enum(networks).describe('Where the credit lies; Base by default.').optional(),
+      network: networkField.describe('Where the credit lies; Base by default.').optional(),
     }),
     output: view,
     example: { body: { usd: '1', days: 30 }, output: example },
@@ -73,7 +74,7 @@ function lockRoute(deps: BondRouteDeps): RouteDeclaration {
         const micro = parseUsd(input.body.usd)
         if (micro === undefined || micro === 0n)
           throw new Problem('input_invalid', { detail: 'body.usd must be decimal USD above zero' })
-        const network = input.body.network ?? deps.base.caip2
+        const network = requireNetwork(input.body.network ?? deps.base.caip2, networks)
         if ((signer.onlyNetwork ?? network) !== network)
           throw new Problem('forbidden', { detail: 'A contract wallet is believed on its own chain only.' })
         const bond = await lockBondOf(deps, { wallet: signer.address, network, micro, days: input.body.days })

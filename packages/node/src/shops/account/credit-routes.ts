@@ -18,6 +18,7 @@ import type { Sql, Tx } from '@assay/till/store/database'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../http/index.ts'
 import type { ShopContext } from '../shop.ts'
+import { networkField, requireNetwork } from './network-field.ts'
 
 const names = (assets: CreditRouteDeps['assets']) => assets.map(({ caip2 }) => caip2)
 /** What the node can pay out: it keeps nothing else for others. */
@@ -214,7 +215,7 @@ function refundRoute(deps: CreditRouteDeps): RouteDeclaration {
       'The request is signed by the wallet (ERC-8128). Money held by calls, locked in bonds or not final yet stays; a small cost is kept of each transfer. What arrived at the address for sales is a separate transfer and waits until the operator has moved the money. GET /v1/credit/{wallet} shows how the transfer goes.',
     body: z.strictObject({
       usd: usdField.optional(),
-      network: z.enum(payable(deps.assets)).describe('Default: every chain.').optional(),
+      network: networkField.describe('Default: every chain.').optional(),
     }),
     output: z.strictObject({ wallet: z.string(), refunds: z.array(refund) }),
     example: {
@@ -247,6 +248,7 @@ async function refundAsked(deps: CreditRouteDeps, body: { usd?: string; network?
   const amountMicro = body.usd === undefined ? undefined : parseUsd(body.usd)
   if (body.usd !== undefined && (amountMicro === undefined || amountMicro === 0n || body.network === undefined))
     throw new Problem('input_invalid', { detail: 'usd must be decimal USD above zero, and needs network beside it' })
+  if (body.network !== undefined) requireNetwork(body.network, payable(deps.assets))
   // On another chain the address of a contract wallet may have another owner.
   const own = proven.kind === 'contract' ? `eip155:${proven.chainId}` : undefined
   const networks = payable(deps.assets).filter(

@@ -65,7 +65,11 @@ async function closeNext(deps: IntentDeps): Promise<boolean> {
     let seq = await newestSeq(tx)
     const events: IntentEvent[] = cells.map((cell) => {
       seq += 1
-      return { ...full, seq, ...tickEvent(deps, seq, full, cell, before.get(cell.cluster), publishedAtMs, peers) }
+      return {
+        ...full,
+        seq,
+        ...tickEvent(deps, { seq, span: full, publishedAtMs }, cell, before.get(cell.cluster), peers),
+      }
     })
     seq += 1
     const closing = {
@@ -77,7 +81,7 @@ async function closeNext(deps: IntentDeps): Promise<boolean> {
       peers,
       ownClusters: new Set(demands.keys()),
     }
-    const event = bucketEvent(deps, seq, full, closing, publishedAtMs)
+    const event = bucketEvent(deps, { seq, span: full, publishedAtMs }, closing)
     await publishEvents(tx, [...events, closerOf(full, seq, event)], publishedAtMs)
     deps.metrics.count('intent_buckets', { outcome: paidFor ? 'published' : 'withheld' })
     return true

@@ -74,7 +74,7 @@ function sampleRoute(deps: SignalDeps): RouteDeclaration {
         const events = await eventsBetween(deps.database, toMs - hourMs, toMs, after, count + 1)
         const shown = events.slice(0, count)
         const last = shown.at(-1)
-        const head = JSON.stringify({
+        const members = {
           next_cursor: events.length > count && last ? eventId(last.seq) : null,
           from_at: toRfc3339(toMs - hourMs),
           to_at: toRfc3339(toMs),
@@ -82,9 +82,13 @@ function sampleRoute(deps: SignalDeps): RouteDeclaration {
           privacy: privacyStatement(deps.settings, deps.feed.plan()),
           attribution: taxonomyAttribution,
           synthetic: deps.demo || events.some(({ synthetic }) => synthetic),
-        })
+        }
         // Events go out byte for byte as they were signed.
-        const body = `{"data":[${shown.map(({ event }) => event).join(',')}],${head.slice(1)}`
+        const data = `"data":[${shown.map(({ event }) => event).join(',')}]`
+        const others = Object.entries(members).map(
+          ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+        )
+        const body = `{${[data, ...others].join(',')}}`
         return { status: 200, contentType: 'application/json', body }
       },
     },

@@ -24,6 +24,9 @@ export function parseEventId(text: string): number | undefined {
 
 export type Span = { startsAtMs: number; endsAtMs: number; synthetic: boolean; plan: Plan }
 
+/** The place of an event in the stream, the bucket that it is about, and when it is published. */
+export type Publication = { seq: number; span: Span; publishedAtMs: number }
+
 /** What the cluster's newest published event said before. */
 export type Before = { demand: number; ewma: number; endsAtMs: number; words: ReadonlyMap<string, number> }
 
@@ -43,11 +46,9 @@ const changePct = (now: number, before: number | undefined): number | null =>
 
 export function tickEvent(
   deps: EventDeps,
-  seq: number,
-  span: Span,
+  { seq, span, publishedAtMs }: Publication,
   cell: NoisyCell,
   before: Before | undefined,
-  publishedAtMs: number,
   peers?: Merged,
 ): Pick<IntentEvent, 'cluster' | 'demand' | 'bonded' | 'error' | 'event'> & { ewma: number } {
   const node = deps.clusterTable.byId.get(cell.cluster)
@@ -87,7 +88,7 @@ export function tickEvent(
     bonded: cell.bonded,
     error: error_95.demand,
     ewma,
-    event: sign(deps, seq, tickType, cell.cluster, publishedAtMs, data),
+    event: sign(deps, { seq, type: tickType, subject: cell.cluster, timeMs: publishedAtMs }, data),
   }
 }
 
@@ -107,10 +108,8 @@ export type BucketClosing = {
 /** Says that the bucket is complete, so that silence about a cluster means: too few agents. */
 export function bucketEvent(
   deps: EventDeps,
-  seq: number,
-  span: Span,
+  { seq, span, publishedAtMs }: Publication,
   closing: BucketClosing,
-  publishedAtMs: number,
 ): string {
   const data: Json = {
     starts_at: toRfc3339(span.startsAtMs),
@@ -126,7 +125,7 @@ export function bucketEvent(
     } as Json,
     synthetic: span.synthetic,
   }
-  return sign(deps, seq, bucketType, 'all', publishedAtMs, data)
+  return sign(deps, { seq, type: bucketType, subject: 'all', timeMs: publishedAtMs }, data)
 }
 
 function peersSaid({ settings }: EventDeps, merged: Merged, own: ReadonlySet<string> = new Set()): Json {
@@ -142,7 +141,9 @@ function peersSaid({ settings }: EventDeps, merged: Merged, own: ReadonlySet<str
   }
 }
 
-function sign(deps: EventDeps, seq: number, type: string, subject: string, timeMs: number, data: Json): string {
+type EventHead = { seq: number; type: string; subject: string; timeMs: number }
+
+function sign(deps: EventDeps, { seq, type, subject, timeMs }: EventHead, data: Json): string {
   const attributes = {
     id: eventId(seq),
     source: `${deps.apiUrl}${streamPath}`,

@@ -71,10 +71,7 @@ async function endPositions(deps: OptionDeps, tx: Tx, series: Series, result: Se
     payoutMicro: payoutOf(position, result),
     posting: endPosting(
       deps,
-      series,
-      position,
-      parts.filter(({ position_id }) => position_id === position.id),
-      result,
+      { series, position, result, parts: parts.filter(({ position_id }) => position_id === position.id) },
       debts,
     ),
   }))
@@ -113,16 +110,16 @@ export function payoutOf(position: Pick<Position, 'quantity' | 'premium_micro'>,
   return result.outcome === 'void' ? position.premium_micro : BigInt(position.quantity) * result.payoffMicro
 }
 
+/** A position when its series ends, and what each writer put behind it. */
+type EndedPosition = { series: Series; position: Position; parts: readonly Part[]; result: SeriesOutcome }
+
 /**
  * What is behind a position goes out: the holder's payout, and to each writer the rest of its part. When the series is void
  * and the contracts were sold on, what makes earlier holders whole is left for their claims.
  */
 function endPosting(
   deps: OptionDeps,
-  series: Series,
-  position: Position,
-  parts: readonly Part[],
-  result: SeriesOutcome,
+  { series, position, parts, result }: EndedPosition,
   debts: Debts,
 ): LedgerTransaction {
   const shares = new Map<string, { account: Account; micro: Micro }>()

@@ -56,12 +56,11 @@ export const adminCount = (model: ModelToken): number => holdersOf(model, adminR
 const has = (model: ModelToken, role: Hex, account: Address) => holdersOf(model, role).has(account)
 const adminOf = (model: ModelToken, role: Hex): Hex => model.roleAdmins.get(role) ?? adminRole
 
+type ModelEvent = { abi: typeof tokenAbi; address: Address; eventName: string; args: Record<string, unknown> }
+
 function emit(
   model: ModelToken,
-  abi: typeof tokenAbi,
-  address: Address,
-  eventName: string,
-  args: Record<string, unknown>,
+  { abi, address, eventName, args }: ModelEvent,
   transaction = toHex(sha256(`transaction ${model.block}`)),
 ): void {
   const event = abi.find((item) => item.type === 'event' && item.name === eventName) as unknown as {
@@ -75,7 +74,7 @@ function emit(
 }
 
 const tell = (model: ModelToken, event: string, args: Record<string, unknown>, transaction?: Hex) =>
-  emit(model, tokenAbi, model.token, event, args, transaction)
+  emit(model, { abi: tokenAbi, address: model.token, eventName: event, args }, transaction)
 
 export function createModel(firstAdmin: Address | undefined): ModelToken {
   const model: ModelToken = {
@@ -92,7 +91,7 @@ export function createModel(firstAdmin: Address | undefined): ModelToken {
     block: 10,
   }
   const created = { token: model.token, variant: 0, name: 'Model', symbol: 'MDL', decimals: 6, variantParams: '0x' }
-  emit(model, factoryAbi, factoryAddress, 'B20Created', created, creationTransaction)
+  emit(model, { abi: factoryAbi, address: factoryAddress, eventName: 'B20Created', args: created }, creationTransaction)
   if (firstAdmin !== undefined) {
     holdersOf(model, adminRole).add(firstAdmin)
     tell(model, 'RoleGranted', { role: adminRole, account: firstAdmin, sender: factoryAddress }, creationTransaction)
@@ -156,7 +155,7 @@ export const operations = {
     model.nextCounter += 1n
     model.policies.set(id, { admin, pending: zeroAddress, members: new Set(members), children: [] })
     const registry = (event: string, args: Record<string, unknown>) =>
-      emit(model, registryAbi, policyRegistryAddress, event, args)
+      emit(model, { abi: registryAbi, address: policyRegistryAddress, eventName: event, args })
     registry('PolicyCreated', { policyId: id, creator: admin, policyType: kind })
     registry('PolicyAdminUpdated', { policyId: id, previousAdmin: zeroAddress, newAdmin: admin })
     if (kind === 0) registry('BlocklistUpdated', { policyId: id, updater: admin, blocked: true, accounts: members })
@@ -167,7 +166,7 @@ export const operations = {
     const policy = model.policies.get(id)
     if (policy === undefined || policy.admin === zeroAddress) return false
     const args = { policyId: id, previousAdmin: policy.admin, newAdmin: zeroAddress }
-    emit(model, registryAbi, policyRegistryAddress, 'PolicyAdminUpdated', args)
+    emit(model, { abi: registryAbi, address: policyRegistryAddress, eventName: 'PolicyAdminUpdated', args })
     policy.admin = zeroAddress
     return true
   },

@@ -34,7 +34,7 @@ export type Capability = { answer: Answer; why: string }
 
 /** What one wallet can do with the token and what can be done to it, from views at the same block. */
 export async function viewWallet(panel: Panel, multicall3: Address, checked: Checked, wallet: Address) {
-  const questions = createQuestions(panel, multicall3, checked.facts.block, newMeter())
+  const questions = createQuestions({ panel, multicall3, block: checked.facts.block, meter: newMeter() })
   questions.ask(calls.balance(checked.facts.token, wallet))
   for (const base of simpleBases(checked.facts)) questions.ask(calls.authorized(base, wallet))
   askLabel(questions, wallet)

@@ -90,25 +90,28 @@ export async function readFunds(verified: Verified, chain: ChainPort): Promise<F
   }
 }
 
+type CheckedAgain = { status: 'valid' } | (Invalid & { released: string }) | CouldNotCheck
+
 /** An account with code decides for itself, and may have changed its mind while the answer was prepared. */
-export async function checkAgain(
-  verified: Verified,
-  chain: ChainPort,
-  nowSeconds: number,
-): Promise<{ status: 'valid' } | (Invalid & { released: string }) | CouldNotCheck> {
+export async function checkAgain(verified: Verified, chain: ChainPort, nowSeconds: number): Promise<CheckedAgain> {
   if (verified.payment.validBefore < BigInt(nowSeconds + settleMarginSeconds))
     return {
       ...invalid(tooLate, 'The authorization ran out while the answer was prepared; nothing was taken.'),
       released: 'authorization_too_short',
     }
+  return askPayerAgain(verified, chain, badSignature)
+}
+
+/** Whether the contract of the payer still accepts its signature; one by a key stays valid. */
+export async function askPayerAgain(
+  verified: VerifiedPayment<{ signature: Hex }>,
+  chain: ChainPort,
+  reason: string,
+): Promise<CheckedAgain> {
   if (verified.payerIsKey) return { status: 'valid' }
-  const refusal = await askContract(
-    verified,
-    chain,
-    badSignature,
-    'The payer’s contract no longer accepts the signature; nothing was taken.',
-  )
-  if (refusal?.status === 'invalid') return { ...refusal, released: badSignature }
+  const detail = 'The payer’s contract no longer accepts the signature; nothing was taken.'
+  const refusal = await askContract(verified, chain, reason, detail)
+  if (refusal?.status === 'invalid') return { ...refusal, released: reason }
   return refusal ?? { status: 'valid' }
 }
 

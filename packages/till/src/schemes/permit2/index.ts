@@ -10,7 +10,13 @@ import type { Terms } from '../../contract/terms.ts'
 import { permit2Payment } from '../../facilitators/permit2-payment.ts'
 import { keccak256 } from '../../kernel/keccak.ts'
 import { bindingFits } from '../exact/match-terms.ts'
-import { askContract, checkDigest, settleMarginSeconds, windowSlackSeconds } from '../exact/verify-authorization.ts'
+import {
+  askContract,
+  askPayerAgain,
+  checkDigest,
+  settleMarginSeconds,
+  windowSlackSeconds,
+} from '../exact/verify-authorization.ts'
 import { termsForAmount } from '../match-offer.ts'
 import { decodePermit2, type Permit2SchemePayment, type Permit2Signed } from './decode-permit2.ts'
 import { permit2Evidence, permit2Reasons } from './evidence.ts'
@@ -93,14 +99,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
           ),
           released: 'authorization_too_short',
         }
-      if (verified.payerIsKey) return { status: 'valid' }
-      const refusal = await askContract(
-        verified,
-        chain,
-        badSignature,
-        'The payer’s contract no longer accepts the signature; nothing was taken.',
-      )
-      return refusal?.status === 'invalid' ? { ...refusal, released: badSignature } : (refusal ?? { status: 'valid' })
+      return askPayerAgain(verified, chain, badSignature)
     },
     settle: ({ payment, terms }, charge, facilitator, signal) =>
       facilitator.settle(

@@ -57,7 +57,7 @@ export async function seedPast(deps: IntentDeps): Promise<void> {
         spentMicro: 0n,
         skippedFromMs: null,
       }
-      events.push(closerOf(span, seq, bucketEvent(deps, seq, span, closing, endsAtMs)))
+      events.push(closerOf(span, seq, bucketEvent(deps, { seq, span, publishedAtMs: endsAtMs }, closing)))
       startsAtMs = endsAtMs
     }
     await publishEvents(tx, events, nowMs)
@@ -96,7 +96,7 @@ function seededTick(
   cell: NoisyCell,
   before: Map<string, Before>,
 ): IntentEvent {
-  const tick = tickEvent(deps, seq, span, cell, before.get(cell.cluster), span.endsAtMs)
+  const tick = tickEvent(deps, { seq, span, publishedAtMs: span.endsAtMs }, cell, before.get(cell.cluster))
   before.set(cell.cluster, { demand: cell.demand, ewma: tick.ewma, endsAtMs: span.endsAtMs, words: new Map() })
   return { ...span, seq, ...tick }
 }

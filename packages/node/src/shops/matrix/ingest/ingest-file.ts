@@ -55,7 +55,7 @@ export async function ingestFile(deps: IngestDeps, file: FileToIngest): Promise<
     const chosen = source
     // Symbols first and outside: their numbers are shared by all transactions.
     await deps.symbols.idsOf(deps.database, parsed.rows.symbols)
-    return await deps.database.transaction((tx) => storeParsed(deps, tx, chosen, parsed, read, file))
+    return await deps.database.transaction((tx) => storeParsed(deps, tx, { source: chosen, parsed, read, file }))
   } catch (error) {
     if (!(error instanceof FileRefused)) throw error
     await keepRefusal(deps, file, source?.id, error)
@@ -71,14 +71,16 @@ function readFileBytes(file: FileToIngest): { name: string; bytes: Uint8Array } 
   return { name: name.replace(/\.gz$/, ''), bytes: gunzipWithin(file.bytes, gzippedBytesMax) }
 }
 
-async function storeParsed(
-  deps: IngestDeps,
-  tx: Tx,
-  source: Source,
-  parsed: ParsedFile,
-  read: { name: string; bytes: Uint8Array },
-  file: FileToIngest,
-): Promise<IngestOutcome> {
+/** A file as it was given, as it was unpacked, and what its source reads in it. */
+type AcceptedFile = {
+  source: Source
+  parsed: ParsedFile
+  read: { name: string; bytes: Uint8Array }
+  file: FileToIngest
+}
+
+async function storeParsed(deps: IngestDeps, tx: Tx, accepted: AcceptedFile): Promise<IngestOutcome> {
+  const { source, parsed, read, file } = accepted
   const key = { source: source.id, part: parsed.part, period: parsed.period }
   const digest = sha256(read.bytes)
   const earlier = await lockRevisions(tx, key)

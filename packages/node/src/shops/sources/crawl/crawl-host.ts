@@ -104,7 +104,9 @@ async function prepare(
     const reason = whyNot(lease, visit.robots, page.url)
     return reason === undefined ? [] : [forbidden(deps, page, reason)]
   })
-  return (await storeBatch(deps, lease, visit, refused, found.pages, archived.length > 0)) ? visit : undefined
+  return (await storeBatch(deps, lease, visit, { results: refused, found: found.pages, renumber: archived.length > 0 }))
+    ? visit
+    : undefined
 }
 
 async function addFound(
@@ -153,21 +155,22 @@ async function visitPages(
       found.push(...(read?.links ?? []).map((url) => ({ url, foundBy: 'link' as const })))
       if (read) found.push(...(await followHints(deps, lease, host, visit, read)))
     }
-    if (!(await storeBatch(deps, lease, visit, results, found))) return { pages, outcome: 'unfinished' }
+    if (!(await storeBatch(deps, lease, visit, { results, found }))) return { pages, outcome: 'unfinished' }
     if (silent >= silentPagesMax) return { pages, outcome: 'silent' }
     if (results.length < due.length) return { pages, outcome: 'unfinished' }
     if (due.length === 0) return { pages, outcome: 'finished' }
   }
 }
 
+/** What was read, and the pages that it leads to. `renumber`: terms of pages that are already stored may have changed. */
+type PageBatch = { results: readonly PageResult[]; found: readonly FoundPage[]; renumber?: boolean }
+
 /** All of it or, when the lease is lost, nothing: the process that has the host now may have read its pages later. */
 async function storeBatch(
   deps: SourceDeps,
   lease: HostLease,
   visit: Prepared,
-  results: readonly PageResult[],
-  found: readonly FoundPage[],
-  renumber = false,
+  { results, found, renumber = false }: PageBatch,
 ): Promise<boolean> {
   const { database, clock, settings } = deps
   return database.transaction(async (tx) => {

@@ -37,7 +37,7 @@ export function loopbackDeps(databaseUrl: string, port: number, domains: readonl
     domains: { ownHosts: new Set(), demoHosts: hosts },
     settings: {
       ...defaultSettings,
-      crawl: { ...defaultSettings.crawl, hostDelayMs: 0, requestMs: 3_000, leaseMs: 1_000 },
+      crawl: { ...defaultSettings.crawl, hostDelayMs: 0, requestMs: 3_000, leaseMs: 300_000 },
     },
   }
 }

@@ -12,38 +12,39 @@ export function renderSite(site: DemoSite, startMs: number): Map<string, Rendere
   const { care } = site
   const dateOf = (article: DemoArticle) => new Date(startMs - article.ageDays * day).toISOString().slice(0, 10)
   const files = new Map<string, RenderedFile>()
-  const html = (path: string, title: string, head: string, body: string) =>
-    files.set(path, { contentType: 'text/html; charset=utf-8', body: page(site, origin, path, title, head, body) })
+  const html = (shown: DemoPage) =>
+    files.set(shown.path, { contentType: 'text/html; charset=utf-8', body: page(site, origin, shown) })
 
-  html(
-    '/',
-    site.name,
-    '',
-    `<h1>${escapeMarkup(site.name)}</h1><p>${escapeMarkup(site.about)} All of this is made up for a demonstration.</p><ul>${site.articles.map((article) => `<li><a href="/${article.slug}">${escapeMarkup(article.title)}</a></li>`).join('')}</ul>`,
-  )
+  html({
+    path: '/',
+    title: site.name,
+    body: `<h1>${escapeMarkup(site.name)}</h1><p>${escapeMarkup(site.about)} All of this is made up for a demonstration.</p><ul>${site.articles.map((article) => `<li><a href="/${article.slug}">${escapeMarkup(article.title)}</a></li>`).join('')}</ul>`,
+  })
   for (const article of site.articles)
-    html(`/${article.slug}`, article.title, articleHead(site, article, dateOf(article)), articleBody(article))
+    html({
+      path: `/${article.slug}`,
+      title: article.title,
+      head: articleHead(site, article, dateOf(article)),
+      body: articleBody(article),
+    })
   if (care.policies) {
-    html(
-      '/corrections',
-      'Corrections',
-      '',
-      '<h1>Corrections</h1><p>Mistakes are corrected in place, with the date and the old wording kept below the article.</p>',
-    )
-    html(
-      '/editorial-standards',
-      'Editorial standards',
-      '',
-      '<h1>Editorial standards</h1><p>Authors name their sources, and nobody writes about what they hold.</p>',
-    )
+    html({
+      path: '/corrections',
+      title: 'Corrections',
+      body: '<h1>Corrections</h1><p>Mistakes are corrected in place, with the date and the old wording kept below the article.</p>',
+    })
+    html({
+      path: '/editorial-standards',
+      title: 'Editorial standards',
+      body: '<h1>Editorial standards</h1><p>Authors name their sources, and nobody writes about what they hold.</p>',
+    })
   }
   if (care.contact)
-    html(
-      '/contact',
-      'Contact',
-      '',
-      `<h1>Contact</h1><p>Write to <a href="mailto:desk@${site.domain}">the desk</a>.</p>`,
-    )
+    html({
+      path: '/contact',
+      title: 'Contact',
+      body: `<h1>Contact</h1><p>Write to <a href="mailto:desk@${site.domain}">the desk</a>.</p>`,
+    })
   if (care.sitemap) files.set('/sitemap.xml', { contentType: 'application/xml', body: sitemap(site, origin, dateOf) })
   if (care.llms)
     files.set('/llms.txt', {
@@ -55,7 +56,10 @@ export function renderSite(site: DemoSite, startMs: number): Map<string, Rendere
   return files
 }
 
-function page(site: DemoSite, origin: string, path: string, title: string, head: string, body: string): string {
+/** `head` and `body` are markup. */
+type DemoPage = { path: string; title: string; head?: string; body: string }
+
+function page(site: DemoSite, origin: string, { path, title, head = '', body }: DemoPage): string {
   const { care } = site
   const policies = care.policies
     ? '<a href="/corrections">Corrections policy</a> <a href="/editorial-standards">Editorial standards</a>'

@@ -1,3 +1,4 @@
+import { escapeMarkup } from '@assay/protocol/escape-markup'
 import type { RslTerms } from '../crawl/rsl.ts'
 
 /** Where this node publishes the terms of a creator. */
@@ -8,24 +9,22 @@ export function writeRsl(licences: readonly RslTerms[]): string {
   const contents = new Map<string, RslTerms[]>()
   for (const licence of licences) contents.set(licence.content, [...(contents.get(licence.content) ?? []), licence])
   const body = [...contents].map(
-    ([url, own]) => `  <content url="${escaped(url)}">\n${own.map(licenceXml).join('')}  </content>\n`,
+    ([url, own]) => `  <content url="${escapeMarkup(url)}">\n${own.map(licenceXml).join('')}  </content>\n`,
   )
   return `<?xml version="1.0" encoding="UTF-8"?>\n<rsl xmlns="https://rslstandard.org/rsl">\n${body.join('')}</rsl>\n`
 }
 
 function licenceXml({ permits, prohibits, payments }: RslTerms): string {
   const uses = (name: string, list: readonly string[]) =>
-    list.length === 0 ? [] : [`<${name} type="usage">${escaped(list.join(' '))}</${name}>`]
+    list.length === 0 ? [] : [`<${name} type="usage">${escapeMarkup(list.join(' '))}</${name}>`]
   const lines = [
     ...uses('permits', permits),
     ...uses('prohibits', prohibits),
     ...payments.map(({ type, amount, currency }) =>
       amount === undefined
-        ? `<payment type="${escaped(type)}"/>`
-        : `<payment type="${escaped(type)}"><amount currency="${escaped(currency ?? '')}">${escaped(amount)}</amount></payment>`,
+        ? `<payment type="${escapeMarkup(type)}"/>`
+        : `<payment type="${escapeMarkup(type)}"><amount currency="${escapeMarkup(currency ?? '')}">${escapeMarkup(amount)}</amount></payment>`,
     ),
   ]
   return `    <license>\n${lines.map((line) => `      ${line}\n`).join('')}    </license>\n`
 }
-
-const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`)

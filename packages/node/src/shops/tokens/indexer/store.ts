@@ -72,8 +72,7 @@ export function saveStep(database: Database, chainId: number, step: Step, end: S
     )
     if (moved.rows.length === 0) return false
     await listTokens(tx, chainId, step, end.nowMs)
-    for (const [subject, logs, begins] of subjectsOf(step))
-      await keepLogs(tx, chainId, step, end, subject, logs, begins)
+    for (const part of subjectsOf(step)) await keepLogs(tx, chainId, step, end, part)
     await recordChanges(tx, chainId, step, end.nowMs)
     return true
   })
@@ -82,9 +81,11 @@ export function saveStep(database: Database, chainId: number, step: Step, end: S
 const policyCreatedTopic = topicHashes['PolicyCreated(uint64,address,uint8)']
 const policySubject = (log: RawLog) => `policy:${readUint(log.topics[1] ?? '0x', 64) ?? 'unknown'}`
 
-/** Subject, its logs, and the block with which its history begins if it begins here. */
-function* subjectsOf(step: Step): Generator<[string, RawLog[], bigint | undefined]> {
-  for (const { token, log } of step.created) yield [`created:${token}`, [log], log.blockNumber]
+/** `begins`: the block with which its history begins, if it begins here. */
+type SubjectLogs = { subject: string; logs: readonly RawLog[]; begins: bigint | undefined }
+
+function* subjectsOf(step: Step): Generator<SubjectLogs> {
+  for (const { token, log } of step.created) yield { subject: `created:${token}`, logs: [log], begins: log.blockNumber }
   const births = new Map<string, bigint>(step.created.map(({ token, log }) => [token, log.blockNumber]))
   const groups = new Map<string, RawLog[]>(step.created.map(({ token }) => [token, []]))
   for (const log of step.tokenLogs) groups.set(log.address, [...(groups.get(log.address) ?? []), log])
@@ -93,7 +94,7 @@ function* subjectsOf(step: Step): Generator<[string, RawLog[], bigint | undefine
     if (!groups.has(subject) && log.topics[0] === policyCreatedTopic) births.set(subject, log.blockNumber)
     groups.set(subject, [...(groups.get(subject) ?? []), log])
   }
-  for (const [subject, logs] of groups) yield [subject, logs, births.get(subject)]
+  for (const [subject, logs] of groups) yield { subject, logs, begins: births.get(subject) }
 }
 
 /** A subject is indexed from the beginning of its history and never from the middle: half a history would look like a whole one. */
@@ -102,9 +103,7 @@ async function keepLogs(
   chainId: number,
   step: Step,
   end: StepEnd,
-  subject: string,
-  logs: readonly RawLog[],
-  begins: bigint | undefined,
+  { subject, logs, begins }: SubjectLogs,
 ): Promise<void> {
   const key = [chainId, subject]
   if (begins !== undefined) {

@@ -43,9 +43,7 @@ async function collect(
   filter: LogFilter,
   fromBlock: bigint,
 ): Promise<Collected> {
-  const { panel, pace, budget, meter } = source
-  const readFrom = (first: bigint) =>
-    readLogs(panel, filter, { fromBlock: first, toBlock: block.number }, pace, budget, meter)
+  const readFrom = (first: bigint) => readLogs(source, filter, { fromBlock: first, toBlock: block.number })
   const loaded = await loadLogs(source, subject, fromBlock)
   // What is new is read while it is asked whether what is cached is still valid.
   const [isValid, tail] = await Promise.all([

@@ -22,7 +22,7 @@ export async function findCreation(
   if (kept?.logs[0] !== undefined) return kept.logs[0]
   const filter = { address: factoryAddress, topics: [createdTopic, `0x${encodeWord(token)}` as Hex] }
   const ask = (fromBlock: bigint, toBlock: bigint, requests: number) =>
-    readLogs(source.panel, filter, { fromBlock, toBlock }, source.pace, { requests }, source.meter)
+    readLogs({ ...source, budget: { requests } }, filter, { fromBlock, toBlock })
   // One wide question first; where providers refuse it, halving the history by code finds the block in few steps.
   let { logs } = await ask(floorBlock, block.number, 4)
   if (logs.length === 0) {

@@ -1,10 +1,9 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { selectors } from '../abi/b20.ts'
-import { type Known, type PinnedBlock, unknown } from '../facts.ts'
+import { type Known, unknown } from '../facts.ts'
 import type { ViewCall } from './multicall.ts'
-import type { Meter, Panel } from './panel.ts'
-import { factOf, type RawRead, readViews, type View } from './views.ts'
+import { factOf, type RawRead, readViews, type View, type ViewSource } from './views.ts'
 
 export type Asked = { views: readonly ViewCall[]; raws: readonly RawRead[] }
 
@@ -30,7 +29,7 @@ const viewKey = (call: ViewCall) => call.to + call.data
 const codeKey = (address: Address) => address
 const storageKey = (address: Address, slot: Hex) => address + slot
 
-export function createQuestions(panel: Panel, multicall3: Address, block: PinnedBlock, meter: Meter): Questions {
+export function createQuestions(source: ViewSource): Questions {
   const views = new Map<string, View>()
   const raws = new Map<string, Known<Hex>>()
   const openViews = new Map<string, ViewCall>()
@@ -53,7 +52,7 @@ export function createQuestions(panel: Panel, multicall3: Address, block: Pinned
     askStorage: (address, slot) => open(storageKey(address, slot), { kind: 'storage', address, slot }),
     run: async () => {
       const [viewKeys, rawKeys] = [[...openViews.keys()], [...openRaws.keys()]]
-      const batch = await readViews(panel, multicall3, block, [...openViews.values()], [...openRaws.values()], meter)
+      const batch = await readViews(source, [...openViews.values()], [...openRaws.values()])
       for (const [i, key] of viewKeys.entries()) views.set(key, batch.views[i] as View)
       for (const [i, key] of rawKeys.entries()) raws.set(key, batch.raws[i] as Known<Hex>)
       asked.views.push(...openViews.values())

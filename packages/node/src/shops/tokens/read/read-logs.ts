@@ -18,18 +18,18 @@ export const newPace = (): LogPace => ({ span: 1n << 40n })
 /** Requests one reading may spend on logs; what is left over is a gap, and the next reading goes on from there. */
 export type LogBudget = { requests: number }
 
+/** Who is asked, how much at once, and how often at most. */
+export type LogReader = { panel: Panel; pace: LogPace; budget: LogBudget; meter: Meter }
+
 // An answer with exactly this many logs was most likely cut off there.
 export const knownCaps: ReadonlySet<number> = new Set([500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000])
 const failuresMax = 3
 
 /** All logs of a filter over a range, in pieces as large as the providers take, each piece read or named as a gap. */
 export async function readLogs(
-  panel: Panel,
+  { panel, pace, budget, meter }: LogReader,
   filter: LogFilter,
   range: LogRange,
-  pace: LogPace,
-  budget: LogBudget,
-  meter: Meter,
 ): Promise<LogsRead> {
   const logs: RawLog[] = []
   const gaps: LogGap[] = []

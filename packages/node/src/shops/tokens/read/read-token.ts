@@ -85,7 +85,7 @@ export async function readToken(
       throw new Unreadable('too_few_endpoints', 'too few RPC endpoints can be trusted at the moment')
     const meter = newMeter()
     const block = at !== undefined && attempt === 0 ? at : await pinHead(deps, panel, meter)
-    const outcome = await readAt(deps, panel, token, block, meter, options).catch(unreadableOnly)
+    const outcome = await readAt(deps, { panel, token, block, meter }, options).catch(unreadableOnly)
     const failed = outcome instanceof Unreadable
     const last = attempt > 0 || options.stay === true
     if (failed && attempt > 0) throw outcome
@@ -114,12 +114,12 @@ export async function pinHead(deps: ReaderDeps, panel: Panel, meter: Meter): Pro
   return block
 }
 
+/** One try at one block, which may be gone before it ends. */
+type Attempt = { panel: Panel; token: Address; block: PinnedBlock; meter: Meter }
+
 async function readAt(
   deps: ReaderDeps,
-  panel: Panel,
-  token: Address,
-  block: PinnedBlock,
-  meter: Meter,
+  { panel, token, block, meter }: Attempt,
   options: ReadOptions,
 ): Promise<Reading> {
   const source: LogSource = {
@@ -131,7 +131,7 @@ async function readAt(
     hashes: new Map(),
     begun: new Map(),
   }
-  const questions = createQuestions(panel, deps.multicall3, block, meter)
+  const questions = createQuestions({ panel, multicall3: deps.multicall3, block, meter })
   const known = variantOf(token) !== 'unsupported'
   askIdentity(questions, token)
   const last = deps.memory?.of(token)
@@ -151,11 +151,10 @@ async function readAt(
     readMinted(source, questions, block, token, past.fromBlock),
   ])
   if (known) {
-    const people = candidatesOf(token, past, hints)
-    const seenRoles = rolesOf(questions, token, past)
-    askDetails(questions, token, people, seenRoles, hints, past.replayed)
+    const seen = { people: candidatesOf(token, past, hints), roles: rolesOf(questions, token, past), hints }
+    askDetails(questions, token, seen, past.replayed)
     await questions.run()
-    askLabels(questions, token, people, seenRoles, hints)
+    askLabels(questions, token, seen)
     await questions.run()
     if (options.whole) await askAllMembers(questions, hints)
   }
@@ -263,15 +262,20 @@ function rolesOf(questions: Questions, token: Address, past: History): Set<Hex> 
   return found
 }
 
+/** Who and what the history of a token and of its policies names. */
+type Seen = {
+  people: ReadonlySet<Address>
+  roles: ReadonlySet<Hex>
+  hints: ReadonlyMap<bigint, PolicyHints>
+}
+
 // Beyond it, only pairs that a log named are tested: the full matrix is a second line, not the proof.
 const matrixMax = 20_000
 
 function askDetails(
   questions: Questions,
   token: Address,
-  people: ReadonlySet<Address>,
-  seenRoles: ReadonlySet<Hex>,
-  hints: ReadonlyMap<bigint, PolicyHints>,
+  { people, roles: seenRoles, hints }: Seen,
   replayed: Replayed,
 ): void {
   const whole = people.size * seenRoles.size <= matrixMax
@@ -286,13 +290,7 @@ function askDetails(
 }
 
 /** The last questions follow from the answers before them: children nobody announced, and what the holders are. */
-function askLabels(
-  questions: Questions,
-  token: Address,
-  people: ReadonlySet<Address>,
-  seenRoles: ReadonlySet<Hex>,
-  hints: ReadonlyMap<bigint, PolicyHints>,
-): void {
+function askLabels(questions: Questions, token: Address, { people, roles: seenRoles, hints }: Seen): void {
   const accounts = new Set<Address>(people)
   const admins = new Set<Address>()
   for (const base of new Set([...customBases(boundIds(questions, token)), ...hints.keys()])) {

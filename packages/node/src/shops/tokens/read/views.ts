@@ -27,14 +27,14 @@ export function blockParameter(block: PinnedBlock): { blockHash: Hex; requireCan
   return { blockHash: block.hash, requireCanonical: true }
 }
 
+/** Who is asked, at which block. */
+export type ViewSource = { panel: Panel; multicall3: Address; block: PinnedBlock; meter: Meter }
+
 /** Any number of views and raw reads in one round trip. */
 export async function readViews(
-  panel: Panel,
-  multicall3: Address,
-  block: PinnedBlock,
+  { panel, multicall3, block, meter }: ViewSource,
   calls: readonly ViewCall[],
   raws: readonly RawRead[],
-  meter: Meter,
 ): Promise<ViewBatch> {
   if (calls.length + raws.length === 0) return { views: [], raws: [] }
   const at = blockParameter(block)
