@@ -38,10 +38,10 @@ test('an authorization that nobody claimed is credited to its payer exactly once
 test('a plain transfer goes to review and into the books, and is credited to nobody', async () => {
   await world.transfer('creator', payTo(), 7_770n)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 1 })
-  const { rows } = await till.db.owner.query<{ sender: Address; amount_micro: bigint; state: string }>(
-    `select sender, amount_micro, state from inbound_review`,
+  const { rows } = await till.db.owner.query<{ sender: Address; amount_micro: bigint }>(
+    `select sender, amount_micro from transfer where posted_as = 'review'`,
   )
-  expect(rows).toEqual([{ sender: demoAccount('creator').address, amount_micro: 7_770n, state: 'open' }])
+  expect(rows).toEqual([{ sender: demoAccount('creator').address, amount_micro: 7_770n }])
   expect(await creditOf(till, demoAccount('creator').address)).toBe(0n)
 })
 
@@ -74,7 +74,7 @@ test('a transfer that the endpoint reported twice is posted once; one that it wi
   const pay = (micro: bigint) => world.transfer('creator', payTo(), micro)
   const openReviews = async () => {
     const { rows } = await till.db.owner.query<{ micro: bigint }>(
-      `select amount_micro as micro from inbound_review order by seen_at, amount_micro`,
+      `select amount_micro as micro from transfer where posted_as = 'review' order by seen_at, amount_micro`,
     )
     return rows.map(({ micro }) => micro)
   }

@@ -654,21 +654,6 @@ create table settlement_loss (
   primary key (day, scope, key)
 );
 
--- Transfers to our addresses that no claim explains: credited when an authorization shows the payer, else for a person to look at.
-create table inbound_review (
-  network text not null,
-  transaction text not null,
-  log_index integer not null,
-  block_number bigint not null,
-  sender text not null,
-  recipient text not null,
-  amount_micro bigint not null,
-  state text not null default 'open' check (state in ('open','credited','dismissed')),
-  note text,
-  seen_at timestamptz not null,
-  primary key (network, transaction, log_index)
-);
-
 -- How far each address has been compared with the chain.
 create table reconcile_cursor (
   network text not null,
@@ -1340,7 +1325,8 @@ create table transfer (
   -- The payment key, where the chain shows one; null for a plain transfer.
   payment_key bytea constraint transfer_key_length check (octet_length(payment_key) between 16 and 128),
   block_hash bytea not null,
-  -- What its money was posted as, and for which payment, payout or wallet. Null until it is explained.
+  -- What its money was posted as, and for which payment, payout or wallet. Null until it is explained. `review` and `gap`, for
+  -- which of our wallets: until an operator decides that it is credit of its sender, or revenue.
   posted_as text check (posted_as ~ '^[a-z][a-z_]{0,39}$'),
   posted_for text,
   unique (network, transaction, position)
@@ -1354,6 +1340,7 @@ create index transfer_not_final on transfer (network, block_number) where not fi
 create index transfer_credited on transfer (network, sender, posted_at) where posted_as = 'credit';
 -- What a wallet sent between a backup and its restore: there are few of those, and its other transfers need not be read for them.
 create index transfer_in_gap on transfer (network, sender) where posted_as = 'gap';
+create index transfer_in_review on transfer (id) where posted_as in ('review', 'gap');
 create index transfer_missing on transfer (network) where missing and posted_as is null;
 insert into app_access values ('transfer', 'select, insert, update');
 
