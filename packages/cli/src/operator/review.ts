@@ -29,7 +29,7 @@ export const addReview: AddCommand = (program, context) => {
     .argument('<transfer>', 'its number in `assay review list`', transferNumber)
     .option('--credit', 'add it to the credit of its sender')
     .option('--revenue', "it is the operator's: a gift, or the operator's own money")
-    .option('--note <text>', 'kept in the audit log and with the posting', noteText)
+    .option('--note <text>', 'kept in the audit log and with the posting', limitedText)
     .option(...jsonOption)
     .action((transfer: bigint, options: DecideOptions) => {
       if ((options.credit === true) === (options.revenue === true))
@@ -45,7 +45,7 @@ function transferNumber(text: string): bigint {
   return BigInt(text)
 }
 
-function noteText(text: string): string {
+function limitedText(text: string): string {
   if (text.trim() === '' || text.length > 500) throw new InvalidArgumentError('It must have 1 to 500 characters.')
   return text.trim()
 }
