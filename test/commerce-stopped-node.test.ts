@@ -48,6 +48,8 @@ test('a stopped node’s books, payouts, subscriptions and pauses are read and c
         expect.objectContaining({ name: 'payouts', paused: true, reason: 'while it is down' }),
       ]),
     })
+    const decided = await assay('review', 'decide', '4711', '--credit')
+    expect([decided.code, decided.err]).toEqual([3, expect.stringContaining('there is no such transfer')])
     const refund = await assay('refund', 'pay_none', '--reason', 'test', '--yes')
     expect([refund.code, refund.err]).toEqual([1, expect.stringContaining('there is no payment pay_')])
   } finally {

@@ -1,4 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import { creditOf, expectSoundBooks, paymentRows } from './harness/invariants.ts'
@@ -38,11 +40,29 @@ test('an authorization that nobody claimed is credited to its payer exactly once
 test('a plain transfer goes to review and into the books, and is credited to nobody', async () => {
   await world.transfer('creator', payTo(), 7_770n)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 1 })
-  const { rows } = await till.db.owner.query<{ sender: Address; amount_micro: bigint; state: string }>(
-    `select sender, amount_micro, state from inbound_review`,
+  const { rows } = await till.db.owner.query<{ sender: Address; amount_micro: bigint }>(
+    `select sender, amount_micro from transfer where posted_as = 'review'`,
   )
-  expect(rows).toEqual([{ sender: demoAccount('creator').address, amount_micro: 7_770n, state: 'open' }])
+  expect(rows).toEqual([{ sender: demoAccount('creator').address, amount_micro: 7_770n }])
   expect(await creditOf(till, demoAccount('creator').address)).toBe(0n)
+})
+
+test('the operator decides that a transfer in review is credit of its sender, once', async () => {
+  const assay = async (...args: string[]) => {
+    const env = { DATABASE_URL: till.db.databaseUrl, BASE_RPC_URLS: till.base.url, POLYGON_RPC_URLS: till.polygon.url }
+    const terminal = createTestTerminal({ env })
+    return { code: await runCli(['review', ...args, '--json'], terminal), out: terminal.stdout() }
+  }
+  const creator = demoAccount('creator').address
+  await world.transfer('creator', payTo(), 8_880n)
+  await reconcile()
+  const listed = JSON.parse((await assay('list')).out) as { data: { id: string; amount_micro: string }[] }
+  const id = listed.data.find(({ amount_micro }) => String(amount_micro) === '8880')?.id ?? ''
+  expect(await assay('decide', id, '--credit', '--note', 'ticket 12')).toMatchObject({ code: 0 })
+  expect(await assay('decide', id, '--revenue')).toMatchObject({ code: 3 })
+  expect(await creditOf(till, creator)).toBe(8_880n)
+  expect((await assay('list')).out).not.toContain('8880')
+  expect(await reconcile()).toMatchObject({ differenceMicro: 0n })
 })
 
 test('what the operator withdraws from PAY_TO is a withdrawal, no difference', async () => {
@@ -74,7 +94,7 @@ test('a transfer that the endpoint reported twice is posted once; one that it wi
   const pay = (micro: bigint) => world.transfer('creator', payTo(), micro)
   const openReviews = async () => {
     const { rows } = await till.db.owner.query<{ micro: bigint }>(
-      `select amount_micro as micro from inbound_review order by seen_at, amount_micro`,
+      `select amount_micro as micro from transfer where posted_as = 'review' order by seen_at, amount_micro`,
     )
     return rows.map(({ micro }) => micro)
   }

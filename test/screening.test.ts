@@ -128,7 +128,7 @@ test('money of a listed account that nobody claimed is not credited: it waits fo
   })
   expect(await paymentsOf(other)).toMatchObject([{ state: 'credited' }])
   expect((await paymentsOf(listed)).filter(({ state }) => state === 'credited')).toEqual([])
-  const { rows } = await till.db.owner.query(`select state from inbound_review where sender = $1`, [
+  const { rows } = await till.db.owner.query(`select from transfer where posted_as = 'review' and sender = $1`, [
     listed.address.toLowerCase(),
   ])
   expect(rows).toHaveLength(1)

@@ -104,7 +104,10 @@ function lieOf(dice: Dice): AlterLogs {
 }
 
 async function reviewsOf({ till }: ReconciledTill, transaction: string): Promise<number> {
-  const { rows } = await till.db.owner.query(`select 1 from inbound_review where transaction = $1`, [transaction])
+  const { rows } = await till.db.owner.query(
+    `select 1 from transfer where transaction = decode(substr($1, 3), 'hex') and posted_as = 'review'`,
+    [transaction],
+  )
   return rows.length
 }
 

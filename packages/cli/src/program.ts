@@ -36,6 +36,7 @@ import { addLogKey } from './operator/log-key.ts'
 import { addNotifications } from './operator/notifications.ts'
 import { addPause } from './operator/pause.ts'
 import { addPayees } from './operator/payees.ts'
+import { addReview } from './operator/review.ts'
 import { addSigner } from './operator/signer.ts'
 import { addOptions } from './options/commands.ts'
 import { addScore } from './score/command.ts'
@@ -92,6 +93,7 @@ export function createProgram(context: CommandContext): Command {
     addSubscription,
     addCommerceOperator,
     addPaymentDisputes,
+    addReview,
     addSource,
     addCorpus,
     addScore,

@@ -7,10 +7,12 @@ export { slashBond } from '@assay/till/credit/bonds'
 export { demoAccount } from '@assay/till/devnet/accounts'
 export {
   decideDispute as decidePaymentDispute,
+  decideReview,
   disputeStatesOfPayments,
   findPaymentDispute,
   heldDifferences,
   listPaymentDisputes,
+  listReview,
   readDisputeEvidence,
   readPaymentStatus,
   readRefund,

@@ -18,7 +18,6 @@ export const addLedger: AddCommand = (program, context) => {
   addEntries(group, context)
   addVerifyBooks(group, context)
   addPayments(group, context)
-  addReview(group, context)
 }
 
 const addBalances: AddCommand = (group, context) => {
@@ -96,21 +95,6 @@ const addPayments: AddCommand = (group, context) => {
     .action((options: { state?: string; payer?: string; limit: number; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./list-payments.ts')).listPayments(context, operator, {
-          ...options,
-        }),
-      ),
-    )
-}
-
-const addReview: AddCommand = (group, context) => {
-  group
-    .command('review')
-    .description('List transfers to our addresses that no payment explains')
-    .option(...limitOption)
-    .option(...jsonOption)
-    .action((options: { limit: number; json?: boolean }) =>
-      withOperator(context.terminal, async (operator) =>
-        (await import('./list-review.ts')).listReview(context, operator, {
           ...options,
         }),
       ),

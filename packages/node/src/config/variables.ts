@@ -239,7 +239,7 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   SHARED_PAYEES: {
     shown: '`false`',
     description:
-      '`true`: somebody else, such as a second database, is paid at `PAY_TO` or `CUSTODY` too. Transfers without a claim then wait for a person (`assay ledger review`) instead of becoming credit.',
+      '`true`: somebody else, such as a second database, is paid at `PAY_TO` or `CUSTODY` too. Transfers without a claim then wait for a person (`assay review list`) instead of becoming credit.',
     secret: false,
   },
   EXPOSURE_CAP_USD: {

@@ -68,7 +68,7 @@ export async function creditPayment(
         [claim.id],
       )
       const wasHeld = rows[0]?.state === 'settled'
-      if (wasHeld && rows[0]?.restored) return setAside(tx, claim, deps.clock.nowMs())
+      if (wasHeld && rows[0]?.restored) return setAside(tx, claim, evidence, deps.clock.nowMs())
       if (!wasHeld && isInGap(evidence, await gapUntil(tx, claim.network)))
         throw new TransferAlreadyPosted(`the transfer of ${claim.id} may have been sold before a restore`)
       if (!(await markCredited(tx, claim.id, evidence, deps.clock.nowMs(), reason))) return
@@ -86,11 +86,16 @@ export async function failPosted({ database, clock }: CreditDeps, claim: Pick<Fi
 }
 
 /** Posted in the backup, held for finality, and perhaps delivered after it: nobody gets it a second time. */
-async function setAside(tx: Tx, claim: FinishedClaim, nowMs: number): Promise<void> {
+async function setAside(tx: Tx, claim: FinishedClaim, evidence: Confirmed, nowMs: number): Promise<void> {
   const { from, to } = moves.setAside
   await tx.query(
     `update payment set state = $2, reason = $3, final = true, ended_at = $4 where id = $1 and state = any($5::text[])`,
     [claim.id, to, paidOtherwise, new Date(nowMs), from],
+  )
+  await tx.query(
+    `update transfer set posted_as = 'gap', posted_for = $4
+     where network = $1 and transaction = $2 and position = $3 and posted_as = 'payment' and posted_for = $5`,
+    [claim.network, fromHex(evidence.transaction), evidence.position, claim.payee, claim.id],
   )
   const lines = [
     { account: accounts.clearingPayments(claim.network), amount: claim.amountMicro },

@@ -86,11 +86,11 @@ export const accounts = {
   payable: (network: string, owner: Address, purpose: string) =>
     chainAccount('liability', true, network, `payable:${accountWord(purpose)}:${accountOwner(owner)}`),
 
-  /** Transfers in that no claim explains. Credited on arrival after finality, debited when a person decides whose they are. */
+  /** Transfers in that no claim explains. Credited on arrival after finality, debited when an operator decides (`decideReview`); sums of dust stay. */
   unmatched: (network: string, wallet: 'pay_to' | 'custody') =>
     chainAccount('liability', true, network, `unmatched:${wallet}`),
 
-  /** Transfers in between a backup and its restore. Credited on arrival, debited when a person decides whose they are. */
+  /** Transfers in between a backup and its restore. Credited on arrival, debited when an operator decides (`decideReview`). */
   restoreGap: (network: string, wallet: 'pay_to' | 'custody') =>
     chainAccount('liability', true, network, `restore_gap:${wallet}`),
 

@@ -1,5 +1,4 @@
 import type { Address } from '@assay/protocol/address'
-import type { Micro } from '@assay/protocol/money'
 import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import type { Scheme } from '../contract/scheme.ts'
@@ -257,36 +256,18 @@ async function postBetween(
   return 'moved'
 }
 
-/** A plain transfer: it is in the books as unmatched, and a person decides. */
+/** A plain transfer: it is in the books as unmatched, and an operator decides: `decideReview`. */
 async function postReview(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
-  await postTransferAs(deps, row, { as: 'review', for: row.sender, kind: 'unmatched' }, async (tx) => {
-    await tx.query(
-      `insert into inbound_review (network, transaction, log_index, block_number, sender, recipient, amount_micro, seen_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
-      [
-        row.network,
-        row.transaction,
-        row.position,
-        row.blockNumber,
-        row.sender,
-        row.recipient,
-        row.amountMicro,
-        new Date(deps.clock.nowMs()),
-      ],
-    )
-    return intoLines(row, into, row.amountMicro)
-  })
+  await postTransferAs(deps, row, { as: 'review', for: into.payee, kind: 'unmatched' }, async () => [
+    { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
+    { account: accounts.unmatched(row.network, into.payee), amount: -row.amountMicro },
+  ])
   return 'review'
 }
 
-const intoLines = (row: TransferRow, into: ReconciledAddress, micro: Micro): LedgerLine[] => [
-  { account: accounts.onchain(row.network, into.payee), amount: micro },
-  { account: accounts.unmatched(row.network, into.payee), amount: -micro },
-]
-
 /** Between the backup and the restore this may have been sold or credited: nobody gets it a second time. */
 async function postGap(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
-  await postTransferAs(deps, row, { as: 'gap', for: row.sender, kind: 'restore_gap' }, async () => [
+  await postTransferAs(deps, row, { as: 'gap', for: into.payee, kind: 'restore_gap' }, async () => [
     { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
     { account: accounts.restoreGap(row.network, into.payee), amount: -row.amountMicro },
   ])

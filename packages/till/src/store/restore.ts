@@ -95,6 +95,15 @@ export async function isRestoring(sql: Sql, network: string): Promise<boolean> {
   return (await readGap(sql, network)) !== undefined
 }
 
+/** Something that the restore lost may still be found on the chain, or be included there. */
+export async function isGapOpen(sql: Sql, network: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    'select from restore_gap where network = $1 and (reconciled_at is null or lapsed_block is null) limit 1',
+    [network],
+  )
+  return rowCount > 0
+}
+
 const endless = 2n ** 63n - 1n
 
 export type GapReach = { untilBlock: bigint; lapsedBlock: bigint | null }

@@ -1,7 +1,7 @@
 // Written by test/docs.test.ts from docs/operations.md.
 export const alarmAdvice: Readonly<Record<string, string>> = {
   books_differ:
-    '`assay pause sales --reason …` if it grows. Compare `assay ledger entries onchain:…` with the address in an explorer; look at `assay ledger review`. Custody that shrinks without a payout means a stolen key.',
+    '`assay pause sales --reason …` if it grows. Compare `assay ledger entries onchain:…` with the address in an explorer; look at `assay review list`. Custody that shrinks without a payout means a stolen key.',
   channel_claim_failed:
     'Fund the wallet, or put its key back into `SETTLER_KEYS`: keep old keys until their channels are empty. Nothing more is sold to a channel after a third of its withdraw delay.',
   channel_loss:

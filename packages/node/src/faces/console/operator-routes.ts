@@ -55,7 +55,7 @@ const overview = z.strictObject({
   payments: z.array(
     z.strictObject({ state: z.string(), payments: count, amount_micro: z.string(), oldest_at: z.string() }),
   ),
-  review_open: count.describe('Transfers that no payment explains.'),
+  review_open: count.describe('Transfers that no payment explains and nobody has decided; 100 stands for 100 or more.'),
   payouts: z.array(
     z.strictObject({
       id: z.string(),

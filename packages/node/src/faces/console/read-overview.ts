@@ -1,4 +1,5 @@
 import { checksumAddress } from '@assay/protocol/address'
+import { countReview } from '@assay/till/internal'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { type BooksGroup, booksByGroup, foundDifferences, openClearingSinceRollup } from '@assay/till/ledger'
 import { listPayouts, type WithdrawPolicy } from '@assay/till/payouts'
@@ -22,6 +23,9 @@ export type OverviewDeps = {
   alarms(): Promise<Alarm[]>
 }
 
+/** Anybody may add to the queue by sending money: beyond this it is not counted. */
+export const reviewCountMax = 100
+
 /** Everything the operator reads first, in one answer: one signature for all of it. */
 export async function readOverview({ sql, clock, alarms, withdrawals, notifies }: OverviewDeps) {
   const [
@@ -43,7 +47,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
     openClearingSinceRollup(sql, 20),
     readPaymentStates(sql),
     listPayouts(sql, { limit: 20 }),
-    countReview(sql),
+    countReview(sql, reviewCountMax),
     readPauses(sql),
     readAudit(sql, { limit: 20 }),
     alarms(),
@@ -106,11 +110,4 @@ function isBalanced(books: readonly BooksGroup[]): boolean {
   const sums = new Map<string, bigint>()
   for (const { unit, balanceMicro } of books) sums.set(unit, (sums.get(unit) ?? 0n) + balanceMicro)
   return [...sums.values()].every((sum) => sum === 0n)
-}
-
-async function countReview(sql: Sql): Promise<number> {
-  const { rows } = await sql.query<{ open: string }>(
-    `select count(*)::text as open from inbound_review where state = 'open'`,
-  )
-  return Number(rows[0]?.open ?? 0)
 }

@@ -35,9 +35,9 @@ export async function slashBond(database: Database, order: SlashOrder, isUpheld:
     const micro = order.micro ?? leftMicro
     if (micro <= 0n || smallerOf(micro, leftMicro) !== micro) return { status: 'refused', why: 'more_than_left' }
     const { rowCount } = await tx.query(
-      `insert into bond_slash (bond_id, ruling, micro, reason, slashed_by, slashed_at) values ($1, $2, $3, $4, $5, $6)
+      `insert into bond_slash (bond_id, wallet, ruling, micro, reason, slashed_by, slashed_at) values ($1, $2, $3, $4, $5, $6, $7)
        on conflict do nothing`,
-      [bondId, ruling, micro, reason, by, new Date(nowMs)],
+      [bondId, bond.wallet, ruling, micro, reason, by, new Date(nowMs)],
     )
     if (rowCount === 0) return { status: 'refused', why: 'slashed_before' }
     const slashedMicro = bond.slashedMicro + micro

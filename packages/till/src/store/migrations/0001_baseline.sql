@@ -654,21 +654,6 @@ create table settlement_loss (
   primary key (day, scope, key)
 );
 
--- Transfers to our addresses that no claim explains: credited when an authorization shows the payer, else for a person to look at.
-create table inbound_review (
-  network text not null,
-  transaction text not null,
-  log_index integer not null,
-  block_number bigint not null,
-  sender text not null,
-  recipient text not null,
-  amount_micro bigint not null,
-  state text not null default 'open' check (state in ('open','credited','dismissed')),
-  note text,
-  seen_at timestamptz not null,
-  primary key (network, transaction, log_index)
-);
-
 -- How far each address has been compared with the chain.
 create table reconcile_cursor (
   network text not null,
@@ -932,7 +917,6 @@ create unique index entitled_call_key on entitled_call (port, account, idempoten
   where idempotency_key is not null and state <> 'released';
 create index entitled_call_held on entitled_call (expires_at) where state = 'held';
 create index entitled_call_drawn on entitled_call (ended_at) where port = 'credit' and state = 'captured';
-create index entitled_call_mandate on entitled_call (mandate_id, held_at) where mandate_id is not null;
 create index entitled_call_released on entitled_call (ended_at) where state = 'released';
 create index entitled_call_named on entitled_call (ended_at) where state = 'captured' and idempotency_key is not null;
 create index entitled_call_drawn_by_account on entitled_call (account, ended_at) where port = 'credit' and state = 'captured';
@@ -959,7 +943,8 @@ end $$;
 
 -- What the owner of credit allowed somebody else to draw from it: signed once (EIP-712), then only counted and revoked.
 create table mandate (
-  id text primary key check (id ~ '^mdt_[0-9a-f]{40}$'),
+  -- A hash of what its owner signed, so an id has one owner.
+  id text collate "C" not null check (id ~ '^mdt_[0-9a-f]{40}$'),
   owner text not null check (owner ~ '^0x[0-9a-f]{40}$'),
   delegate text not null check (delegate ~ '^0x[0-9a-f]{40}$' and delegate <> owner),
   -- Where it was signed. A contract wallet may belong to somebody else on another chain, so its credit there is not meant.
@@ -980,6 +965,7 @@ create table mandate (
   day date not null default '1970-01-01',
   day_micro bigint not null default 0,
   total_micro bigint not null default 0,
+  primary key (id, owner),
   constraint mandate_within_day check (day_micro between 0 and cap_day_micro),
   constraint mandate_within_total check (total_micro between 0 and cap_total_micro)
 );
@@ -1011,7 +997,7 @@ end $$;
 -- Credit that a wallet locked, so that its word counts for more. It comes back on request after a delay, and is lost,
 -- wholly or in part, by an upheld ruling.
 create table agent_bond (
-  id text primary key,
+  id text collate "C" not null,
   wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
   network text not null,
   micro bigint not null check (micro > 0),
@@ -1024,6 +1010,7 @@ create table agent_bond (
   release_asked_at timestamptz,
   release_at timestamptz,
   ended_at timestamptz,
+  primary key (id, wallet),
   constraint agent_bond_slashed check (slashed_micro between 0 and micro),
   check ((state = 'slashed') = (slashed_micro = micro)),
   check ((release_asked_at is null) = (release_at is null)),
@@ -1035,13 +1022,15 @@ insert into app_access values ('agent_bond', 'select, insert, update');
 
 -- Each ruling can take from a bond once.
 create table bond_slash (
-  bond_id text not null references agent_bond (id),
+  bond_id text collate "C" not null,
+  wallet text not null,
   ruling text not null check (length(ruling) between 1 and 200),
   micro bigint not null check (micro > 0),
   reason text not null check (length(reason) between 1 and 300),
   slashed_by text not null,
   slashed_at timestamptz not null,
-  primary key (bond_id, ruling)
+  primary key (bond_id, wallet, ruling),
+  foreign key (bond_id, wallet) references agent_bond
 );
 insert into app_access values ('bond_slash', 'select, insert');
 create trigger bond_slash_append_only before update or delete or truncate on bond_slash
@@ -1340,7 +1329,8 @@ create table transfer (
   -- The payment key, where the chain shows one; null for a plain transfer.
   payment_key bytea constraint transfer_key_length check (octet_length(payment_key) between 16 and 128),
   block_hash bytea not null,
-  -- What its money was posted as, and for which payment, payout or wallet. Null until it is explained.
+  -- What its money was posted as, and for which payment, payout or wallet. Null until it is explained. `review` and `gap`, for
+  -- which of our wallets: until an operator decides that it is credit of its sender, or revenue.
   posted_as text check (posted_as ~ '^[a-z][a-z_]{0,39}$'),
   posted_for text,
   unique (network, transaction, position)
@@ -1354,6 +1344,7 @@ create index transfer_not_final on transfer (network, block_number) where not fi
 create index transfer_credited on transfer (network, sender, posted_at) where posted_as = 'credit';
 -- What a wallet sent between a backup and its restore: there are few of those, and its other transfers need not be read for them.
 create index transfer_in_gap on transfer (network, sender) where posted_as = 'gap';
+create index transfer_in_review on transfer (id) where posted_as in ('review', 'gap');
 create index transfer_missing on transfer (network) where missing and posted_as is null;
 insert into app_access values ('transfer', 'select, insert, update');
 
@@ -1723,8 +1714,8 @@ insert into app_access values ('custody_status', 'select, insert, update');
 
 -- What a payer says is wrong with an answer, and what the operator decided. Once per payment.
 create table payment_dispute (
-  id text primary key,
-  payment_id text collate "C" not null unique,
+  id text collate "C" not null,
+  payment_id text collate "C" not null,
   payer text not null check (payer ~ '^0x[0-9a-f]{40}$'),
   text text not null check (length(text) between 1 and 4000),
   evidence bytea check (octet_length(evidence) between 1 and 32768),
@@ -1735,6 +1726,8 @@ create table payment_dispute (
   decision text check (length(decision) between 1 and 1000),
   decided_by text,
   decided_at timestamptz,
+  primary key (id, payer),
+  unique (payment_id, payer),
   check ((evidence is null) = (evidence_type is null)),
   check ((state = 'open') = (decided_at is null)),
   check ((state = 'accepted') = (refund_micro is not null))
@@ -1779,7 +1772,8 @@ create table channel (
   opened_at timestamptz not null,
   unclaimed_since timestamptz,
   claim_failing_since timestamptz,
-  primary key (network, id),
+  -- The id is a hash of its parties, so it has one payer.
+  primary key (network, id, payer),
   check (signed_micro >= charged_micro or sequence = 0)
 ) with (fillfactor = 70);
 create index channel_unclaimed on channel (network) where charged_micro > claimed_micro;
@@ -1793,7 +1787,7 @@ create table channel_sale (
   network text not null,
   channel_id bytea not null,
   sequence bigint not null,
-  call_id text collate "C" not null unique,
+  call_id text collate "C" not null,
   payer text not null,
   fingerprint bytea not null,
   identifier_hash bytea,
@@ -1802,7 +1796,8 @@ create table channel_sale (
   route_id text not null,
   sold_at timestamptz not null,
   delivered_at timestamptz,
-  primary key (network, channel_id, sequence)
+  primary key (network, channel_id, sequence, payer),
+  unique (call_id, payer)
 );
 create unique index channel_sale_identifier on channel_sale (payer, identifier_hash) where identifier_hash is not null;
 create index channel_sale_undelivered on channel_sale (network, channel_id, sequence) where delivered_at is null;
@@ -1823,7 +1818,7 @@ create table channel_deposit (
   ended_at timestamptz,
   primary key (network, payer, nonce)
 );
-create unique index channel_deposit_open on channel_deposit (network, channel_id) where state = 'sending';
+create unique index channel_deposit_open on channel_deposit (network, channel_id, payer) where state = 'sending';
 
 -- Up to which block the withdrawals that payers began were looked for.
 create table channel_cursor (

@@ -22,7 +22,11 @@ export function attentionOf(overview: Overview): Want[] {
       `Of ${many(unknown.payments, 'payment')} over ${usdOfMicro(unknown.amount_micro)} the outcome is unknown.`,
     )
   if (review_open > 0)
-    say('warn', `${many(review_open, 'transfer')} came in that no payment explains.`, 'assay ledger review')
+    say(
+      'warn',
+      `${review_open >= 100 ? '100 or more transfers' : many(review_open, 'transfer')} came in that no payment explains.`,
+      'assay review list',
+    )
   const held = payouts.filter(({ state }) => state === 'parked' || state === 'waiting')
   if (held.length > 0)
     say('warn', `Held back: ${many(held.length, 'payout')}.`, 'assay payouts list, assay payouts approve')
