@@ -20,9 +20,8 @@ export type ConfiguredNetwork = Network & {
 }
 
 /** A shop whose settings were checked. */
-export type ConfiguredShop = Pick<ShopDeclaration, 'name' | 'opensWithTill' | 'migrations' | 'demoChain'> & {
-  open: OpenShop
-}
+export type ConfiguredShop = Pick<ShopDeclaration, 'name' | 'migrations'> &
+  Partial<Pick<ShopDeclaration, 'opensWithTill' | 'demoChain'>> & { open: OpenShop }
 
 /** Everything the operator can set. Parsed once; all problems are reported together. */
 export type Config = {

@@ -35,7 +35,7 @@ export type ClaimedPayment = {
   headBlock: bigint
 }
 
-/** A payment as its row tells it. */
+/** A payment as read from its row. */
 export type PaymentRecord = Omit<ClaimedPayment, 'signedDigest'> & {
   state: PaymentState
   /** Null for a transfer that nobody claimed. */
