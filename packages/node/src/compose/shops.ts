@@ -18,7 +18,7 @@ export function payeesOf({ networks, payTo }: Pick<Config, 'networks' | 'payTo'>
 }
 
 /** What is open before the shops are. */
-export type ShopGround = {
+export type ShopContextParts = {
   config: Config
   ports: Ports
   infrastructure: Infrastructure
@@ -30,8 +30,8 @@ export type ShopGround = {
 }
 
 /** What every shop is given, made once. */
-export async function shopContext(ground: ShopGround): Promise<ShopContext> {
-  const { config, ports, infrastructure, origins, payees, custody } = ground
+export async function shopContext(parts: ShopContextParts): Promise<ShopContext> {
+  const { config, ports, infrastructure, origins, payees, custody } = parts
   const [base] = infrastructure.networks
   if (!base) throw new Error('a network is needed')
   return {
@@ -47,7 +47,7 @@ export async function shopContext(ground: ShopGround): Promise<ShopContext> {
     cacheFolder: config.home,
     payees,
     custody,
-    screening: ground.settlement.screening,
+    screening: parts.settlement.screening,
     ports: createShopPorts(),
     database: infrastructure.store.database,
     keyring: infrastructure.keyring,
