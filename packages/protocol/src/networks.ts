@@ -36,5 +36,5 @@ export const polygon = chain(137, 'polygon', '0x3c499c542cef5e3811e1192ce70d8cc0
 export const baseSepolia = chain(84532, 'base-sepolia', '0x036cbd53842c5426634e7929541ec2318f3dcf7e', true)
 export const polygonAmoy = chain(80002, 'polygon-amoy', '0x41e94eb019c0762f9bfcf9fb1e58725bfb0e7582', true)
 
-/** The chains whose USDC this software knows itself. On any other chain, the buyer and the operator name the asset. */
+/** The chains whose USDC this software knows itself. On any other, buyer and seller name the asset. */
 export const knownChains: readonly ChainFacts[] = [base, polygon, baseSepolia, polygonAmoy]

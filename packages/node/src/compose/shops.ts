@@ -18,7 +18,7 @@ export function payeesOf({ networks, payTo }: Pick<Config, 'networks' | 'payTo'>
 }
 
 /** What is open before the shops are. */
-export type ShopFoundation = {
+export type ShopContextParts = {
   config: Config
   ports: Ports
   infrastructure: Infrastructure
@@ -30,8 +30,8 @@ export type ShopFoundation = {
 }
 
 /** What every shop is given, made once. */
-export async function shopContext(foundation: ShopFoundation): Promise<ShopContext> {
-  const { config, ports, infrastructure, origins, payees, custody } = foundation
+export async function shopContext(parts: ShopContextParts): Promise<ShopContext> {
+  const { config, ports, infrastructure, origins, payees, custody } = parts
   const [base] = infrastructure.networks
   if (!base) throw new Error('a network is needed')
   return {
@@ -47,7 +47,7 @@ export async function shopContext(foundation: ShopFoundation): Promise<ShopConte
     cacheFolder: config.home,
     payees,
     custody,
-    screening: foundation.settlement.screening,
+    screening: parts.settlement.screening,
     ports: createShopPorts(),
     database: infrastructure.store.database,
     keyring: infrastructure.keyring,
