@@ -24,7 +24,7 @@ export { defaultGateLimits } from './gate/gate-deps.ts'
 export { readPaymentStatus } from './gate/payment-status.ts'
 export { gasPosting } from './gate/sale-postings.ts'
 export { type SettledPayment, settledPayments } from './gate/settled-payments.ts'
-export { type DecideReviewOutcome, decideReview, type ReviewDecision } from './recovery/decide-review.ts'
+export { decideReview } from './recovery/decide-review.ts'
 export { countReview, listReview } from './recovery/review-queue.ts'
 export {
   decideDispute,

@@ -24,7 +24,7 @@ export type OverviewDeps = {
 }
 
 /** Anybody may add to the queue by sending money: beyond this it is not counted. */
-export const reviewCountMax = 100
+const reviewCountMax = 100
 
 /** Everything the operator reads first, in one answer: one signature for all of it. */
 export async function readOverview({ sql, clock, alarms, withdrawals, notifies }: OverviewDeps) {
