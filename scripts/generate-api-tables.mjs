@@ -94,6 +94,7 @@ const parsed = (file) => {
 function valuesOf(file) {
   const { source, body } = parsed(file)
   return body.flatMap((node) => {
+    if (node.type === 'ExportAllDeclaration') return valuesOf(join(dirname(file), node.source.value))
     if (node.type !== 'ExportNamedDeclaration' || node.exportKind === 'type') return []
     if (node.source) {
       const wanted = node.specifiers
