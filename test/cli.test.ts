@@ -338,7 +338,7 @@ test('the books can be read and verified while the node runs', async () => {
   const payments = await operator('ledger', 'payments', '--state', 'served', '--limit', '1')
   expect(payments.out).toMatch(/pay_\w{26}\s+served/)
   expect((await operator('ledger', 'payments', '--state', 'lost')).code).toBe(2)
-  expect((await operator('ledger', 'review')).out).toContain('nothing waits')
+  expect((await operator('review', 'list')).out).toContain('nothing waits')
   expect((await operator('ledger', 'entries', 'no-such-account')).code).toBe(1)
 })
 

@@ -165,7 +165,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'contract not asked again before settling',
     file: 'packages/till/src/schemes/exact/verify-authorization.ts',
-    fn: 'checkAgain',
+    fn: 'askPayerAgain',
     find: 'verified.payerIsKey',
     replace: 'true',
     proof: { file: 'test/adversary-facilitator.test.ts', test: 'a contract that stops accepting a signature' },

@@ -166,7 +166,7 @@ export const tillRetention: readonly RetentionRule[] = [
     deletedBy: '`facilitators.expire`',
   },
   {
-    tables: ['settlement_transaction', 'payout', 'payout_hold', 'withdrawal', 'inbound_review'],
+    tables: ['settlement_transaction', 'payout', 'payout_hold', 'withdrawal'],
     addedBy: 'node',
     kept: 'for ever',
     why: 'money that moved, or did not',
