@@ -144,7 +144,9 @@ test('the tables of folders in CONTRIBUTING and the READMEs name every folder of
 
 test('every entry point that a README names is exported', () => {
   for (const document of ['README.md', ...readmes])
-    for (const [entry, name = '', below = ''] of read(document).matchAll(/@assay\/([a-z]+)((?:\/[a-z0-9-]+)*(?:\/<)?)/g)) {
+    for (const [entry, name = '', below = ''] of read(document).matchAll(
+      /@assay\/([a-z]+)((?:\/[a-z0-9-]+)*(?:\/<)?)/g,
+    )) {
       expect(packages, `${document}: ${entry}`).toContain(name)
       if (below === '') continue
       const { exports = {} } = JSON.parse(read(`packages/${name}/package.json`)) as { exports?: Record<string, string> }
