@@ -315,8 +315,8 @@ function openApp(opened: Opened, till: OpenedGate, registry: Registry, localPort
       for (const shop of shops) shop.onAttribution?.(attribution)
     },
     ...(listening.length > 0 && {
-      answered: () => {
-        for (const onAnswered of listening) onAnswered()
+      answered: (rawHeaders) => {
+        for (const onAnswered of listening) onAnswered(rawHeaders)
       },
     }),
     findPeer: (method, path) => shops.map((shop) => shop.findPeer?.(method, path)).find((url) => url !== undefined),

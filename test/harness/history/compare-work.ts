@@ -88,6 +88,8 @@ async function compare(
   const caller = callerOf(till, nowMs - days * dayMs, nowMs)
   const fill = { databaseUrl: db.databaseUrl, ...fixed, nowMs, days, settle: settleBy(counter) }
   const count = async (only?: ReadonlySet<string>) => {
+    // A balance is looked at in other tables while something is not sealed.
+    await fill.settle()
     await db.owner.query(dueShareSql, [accounts.payable(network, heavy, 'refund').name])
     await db.owner.query(noLimitReachedSql)
     return { ...(await counter.countJobs(only)), ...(await counter.countRoutes(caller, only)) }

@@ -49,8 +49,8 @@ export type HttpAppDeps = {
   /** Answers as soon as the database has time for a request. */
   probe?(): Promise<unknown>
   attributed?(attribution: Attribution): void
-  /** Called for every request that was not answered from memory. */
-  answered?(): void
+  /** Called for every request that was not answered from memory, with its headers. */
+  answered?(rawHeaders: readonly string[]): void
   /** URL of another node that answers what this one does not. */
   findPeer?(method: string, path: string): string | undefined
 }
@@ -147,14 +147,14 @@ const openResponder = ({ signer, config }: HttpAppDeps, baseOrigin: string, rate
 
 function recordRequest(
   { log, metrics, answered }: HttpAppDeps,
-  { exchange, address }: Passage,
+  { request, exchange, address }: Passage,
   status: number,
   ms: number,
 ): void {
   const { requestId: id, method, route } = exchange
   const labels = { route: route?.id ?? 'none', status: String(status) }
   metrics.count('http_requests', labels)
-  answered?.()
+  answered?.(request.rawHeaders)
   metrics.observeMs('http_request', ms, { route: labels.route })
   log.info({ request_id: id, method, route: labels.route, status, ms: Math.round(ms), remote: address }, 'request')
 }

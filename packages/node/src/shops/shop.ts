@@ -60,8 +60,8 @@ export type Shop = SalePart & {
   routes: readonly RouteDeclaration[]
   /** Called for every request that names who referred its sender; no I/O. */
   onAttribution?(attribution: Attribution): void
-  /** Called for every request that was not answered from memory; no I/O. */
-  onAnswered?(): void
+  /** Called for every request that was not answered from memory, with its headers; no I/O. */
+  onAnswered?(rawHeaders: readonly string[]): void
   /** Members of the node's signed statement in the mesh, beside its offers. No I/O. */
   announces?(): Announcements
   /** Called with every route of the node once all shops are open, and with what the shops announce. */

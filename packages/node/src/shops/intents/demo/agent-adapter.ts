@@ -15,8 +15,6 @@ export type AgentPorts = {
   base: Network
   clock: Clock
   rng: Rng
-  /** Before every call to the node. */
-  onCall(): void
 }
 
 export function demoAgent(number: number): DemoAgent {
@@ -24,10 +22,11 @@ export function demoAgent(number: number): DemoAgent {
 }
 
 const timeoutMs = 30_000
+const named = { 'user-agent': 'AssayDemoAgent/1.0' }
 
 /** A request signed by the wallet (ERC-8128): paid from its credit where it costs something. */
 export async function callSigned(
-  { origin, base, clock, rng, onCall }: AgentPorts,
+  { origin, base, clock, rng }: AgentPorts,
   { account }: DemoAgent,
   path: string,
   body: Record<string, unknown>,
@@ -47,12 +46,12 @@ export async function callSigned(
   const params = `(${names});created=${created};expires=${created + 60};nonce="${nonce}";keyid="${keyId}"`
   const lines = [...covered.map(([name, value]) => `"${name}": ${value}`), `"@signature-params": ${params}`]
   const signature = await account.signMessage({ message: lines.join('\n') })
-  onCall()
   const response = await fetch(`${origin}${path}`, {
     method: 'POST',
     body: text,
     signal: AbortSignal.timeout(timeoutMs),
     headers: {
+      ...named,
       'content-type': 'application/json',
       'content-digest': digest,
       'signature-input': `eth=${params}`,
@@ -66,10 +65,9 @@ export async function callSigned(
 type Offer = { resource: unknown; accepts: Record<string, unknown>[] }
 
 /** Pays in once, by an ordinary x402 payment. */
-export async function topUp({ origin, base, clock, rng, onCall }: AgentPorts, { account }: DemoAgent, usd: string) {
+export async function topUp({ origin, base, clock, rng }: AgentPorts, { account }: DemoAgent, usd: string) {
   const url = `${origin}/v1/credit/topup?usd=${usd}`
-  onCall()
-  const first = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
+  const first = await fetch(url, { headers: named, signal: AbortSignal.timeout(timeoutMs) })
   await first.arrayBuffer()
   const header = first.headers.get('payment-required')
   if (first.status !== 402 || header === null) return first.status
@@ -97,9 +95,8 @@ export async function topUp({ origin, base, clock, rng, onCall }: AgentPorts, { 
   })
   const authorization = Object.fromEntries(Object.entries(message).map(([name, value]) => [name, String(value)]))
   const payment = { x402Version: 2, resource: offer.resource, accepted, payload: { signature, authorization } }
-  onCall()
   const paid = await fetch(url, {
-    headers: { 'payment-signature': Buffer.from(JSON.stringify(payment)).toString('base64') },
+    headers: { ...named, 'payment-signature': Buffer.from(JSON.stringify(payment)).toString('base64') },
     signal: AbortSignal.timeout(timeoutMs),
   })
   await paid.arrayBuffer()

@@ -10,10 +10,10 @@ import { openPopulation } from './population.ts'
 test('the simulated agents rest when nobody else calls, and go on with the next call', async () => {
   let searches = 0
   let nowMs = Date.now()
-  const server = createServer((_request, response) => {
+  const server = createServer(({ rawHeaders }, response) => {
     searches += 1
     response.end('{}')
-    agents.onAnswered()
+    agents.onAnswered(rawHeaders)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const clock = {
@@ -37,8 +37,9 @@ test('the simulated agents rest when nobody else calls, and go on with the next 
   }
   expect(await passMinutes(9)).toBeGreaterThan(5)
   await passMinutes(2)
+  agents.onAnswered(['User-Agent', 'AssayMonitor/1.0'])
   expect(await passMinutes(60)).toBe(0)
-  agents.onAnswered()
+  agents.onAnswered(['User-Agent', 'curl/8'])
   expect(await passMinutes(9)).toBeGreaterThan(5)
   await passMinutes(2)
   expect(await passMinutes(60)).toBe(0)

@@ -25,10 +25,10 @@ export function openPopulation(
   deps: IntentDeps,
   context: Pick<ShopContext, 'apiUrl' | 'base' | 'rpcs'>,
   callsPerSecond: number,
-): { job: TillJob; onAnswered(): void; stop(): void } {
+): { job: TillJob; onAnswered(rawHeaders: readonly string[]): void; stop(): void } {
   const { clock, rng, log } = deps
   const audience = openAudience(clock)
-  const ports: AgentPorts = { origin: context.apiUrl, base: context.base, clock, rng, onCall: audience.onOwnCall }
+  const ports: AgentPorts = { origin: context.apiUrl, base: context.base, clock, rng }
   const rpc = context.rpcs.get(context.base.caip2)
   // Each when its turn comes: deriving all the wallets would keep the start waiting.
   const agents = new Map<number, DemoAgent>()
@@ -70,26 +70,15 @@ export function openPopulation(
   }
 }
 
-/** Whether anybody but the agents called the node of late. */
+/** Whether anybody called the node of late: buyers and readers, not agents, monitors and peers, which name themselves `Assay…`. */
 function openAudience(clock: IntentDeps['clock']) {
-  let [answered, own, others] = [0, 0, 0]
   let heardMs = clock.monotonicMs()
   return {
-    onAnswered: () => {
-      answered += 1
-      if (answered - own <= others) return
-      others = answered - own
-      heardMs = clock.monotonicMs()
+    onAnswered: (rawHeaders: readonly string[]) => {
+      const name = rawHeaders.findIndex((header, place) => place % 2 === 0 && header.toLowerCase() === 'user-agent')
+      if (name < 0 || !rawHeaders[name + 1]?.startsWith('Assay')) heardMs = clock.monotonicMs()
     },
-    onOwnCall: () => {
-      own += 1
-    },
-    isThere: () => {
-      if (clock.monotonicMs() - heardMs < restAfterMs) return true
-      // An own call may have been answered from memory.
-      others = answered - own
-      return false
-    },
+    isThere: () => clock.monotonicMs() - heardMs < restAfterMs,
   }
 }
 
