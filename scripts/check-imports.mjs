@@ -1,5 +1,6 @@
 // The direction of imports: a package imports only from packages below it, a folder only from its own files and from
-// folders below it. The order of the lists is the architecture; docs/architecture.md draws what is imported (--write).
+// folders below it, and names the tables of no others. The order of the lists is the architecture; docs/architecture.md
+// draws what is imported (--write).
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -52,11 +53,11 @@ const notPortable = /\bBuffer\b|\bprocess\.|from '(?!\.|viem['/])/
 
 const slashes = (path) => path.split(sep).join('/')
 const isTest = (path) => /\.(test|fixture)\.tsx?$/.test(path) || /(^|\/)testing\.ts$/.test(path)
-function* filesBelow(folder) {
+function* filesBelow(folder, pattern = /\.tsx?$/) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) yield* filesBelow(path)
-    else if (/\.tsx?$/.test(entry.name)) yield path
+    if (entry.isDirectory()) yield* filesBelow(path, pattern)
+    else if (pattern.test(entry.name)) yield path
   }
 }
 
@@ -123,9 +124,9 @@ function checkWithin({ problems, draw }, name, lines, file, target) {
     problems.push(`${where}: imports ${target} past its index.ts`)
 }
 
-function checkPackage(found, name, allowed, source) {
-  const { problems, draw } = found
-  const lines = orderOf(name, source, problems)
+function checkPackage(found, name, source) {
+  const { problems, draw, orders } = found
+  const [lines, allowed] = [orders.get(name), packages[name]]
   for (const path of filesBelow(source)) {
     const file = slashes(relative(source, path))
     if (isTest(file)) continue
@@ -149,11 +150,10 @@ function checkPackage(found, name, allowed, source) {
 }
 
 /** Files that import values of each other in a circle: which of them runs first then decides what is defined. */
-function checkCircles(root, problems) {
+function checkCircles(root, sources, problems) {
   const statement = /^(?:import|export)\s+(?!type\b)(?:[^;'"]*?\bfrom\s+)?'(\.[^']+)'/gm
   const imports = new Map()
-  const sources = Object.keys(packages).map((name) => join(root, 'packages', name, 'src'))
-  for (const path of sources.filter((source) => existsSync(source)).flatMap((source) => [...filesBelow(source)])) {
+  for (const path of sources.flatMap(([, source]) => [...filesBelow(source)])) {
     const found = [...readFileSync(path, 'utf8').matchAll(statement)]
     imports.set(
       path,
@@ -174,6 +174,65 @@ function checkCircles(root, problems) {
   for (const path of imports.keys()) visit(path, [])
 }
 
+const withoutComments = (text) => text.replace(/\/\*[\s\S]*?\*\/|(^|\s)(\/\/|-- ).*$/gm, '$1')
+
+/** Each table belongs to the folder whose migrations make it. The names of functions end in `(`. */
+function tableOwners(sources) {
+  const owners = new Map()
+  for (const [name, source] of sources)
+    for (const path of filesBelow(source, /\.sql$/)) {
+      const made = /\bcreate (?:or replace )?(?:unlogged )?(table|view|sequence|function) (\w+)/g
+      const folder = slashes(relative(source, dirname(dirname(path))))
+      for (const [, kind, table] of withoutComments(readFileSync(path, 'utf8')).matchAll(made))
+        owners.set(kind === 'function' ? `${table}(` : table, { name, folder })
+    }
+  return owners
+}
+
+/** Words of two parts name a table wherever they are, the others only where a statement names one. */
+const tableNames =
+  /\b(?:(?:from|join|into|update|table|only|using|references)\s+([a-z]\w*)|[a-z]+(?:_[a-z0-9]+)+)\b(\s*\()?/g
+
+function tablesIn(text, owners) {
+  const found = [...text.matchAll(tableNames)].map(([word, named, call]) => {
+    const table = named ?? word.replace(/\s*\($/, '')
+    return call !== undefined && owners.has(`${table}(`) ? `${table}(` : table
+  })
+  return [...new Set(found)].filter((table) => owners.has(table))
+}
+
+/** Why a file of this package and place may not name a table of that owner; undefined if it may. */
+function refusedTable({ arrows, orders }, name, from, owner) {
+  const to = placeOf(orders.get(owner.name) ?? [], `${owner.folder}/`)
+  if (to === undefined) return 'whose folder is not listed'
+  const isShop = to.name.startsWith('shops/')
+  if (owner.name !== name && !isBelow(owner.name, name)) return 'which is above it'
+  if (owner.name !== name || from === undefined) return isShop ? 'a shop that it may not import' : undefined
+  if (to.line < from.line) return `which is above it${inShops(from.name, to.name)}`
+  const imports = from.name === to.name || arrows.get(`${name}/${from.name}`)?.has(`${name}/${to.name}`)
+  return isShop && !imports ? 'a shop that it does not import' : undefined
+}
+
+const isBelow = (other, name) => packages[name].some((one) => one === other || isBelow(other, one))
+const hasDatabase = ([name]) => name === 'till' || isBelow('till', name)
+
+/** A table is named by its owner and what is above it, that of a shop only by later shops that import it as well. */
+function checkTables(found, sources) {
+  const owners = tableOwners(sources)
+  for (const [name, source] of sources)
+    for (const path of filesBelow(source, /\.(tsx?|sql)$/)) {
+      const file = slashes(relative(source, path))
+      if (isTest(file)) continue
+      const from = found.orders.get(name) && placeOf(found.orders.get(name), file)
+      for (const table of tablesIn(withoutComments(readFileSync(path, 'utf8')), owners)) {
+        const owner = owners.get(table)
+        const why = refusedTable(found, name, from, owner)
+        if (why)
+          found.problems.push(`packages/${name}/src/${file}: names ${table} of ${owner.name}/${owner.folder}, ${why}`)
+      }
+    }
+}
+
 /** What is wrong with the imports below a root, and who imports whom: `package` or `package/folder`. */
 export function checkImports(root) {
   const problems = []
@@ -181,13 +240,15 @@ export function checkImports(root) {
   const draw = (from, to) => {
     if (from !== to) arrows.set(from, (arrows.get(from) ?? new Set()).add(to))
   }
-  for (const [name, allowed] of Object.entries(packages)) {
-    const source = join(root, 'packages', name, 'src')
-    if (existsSync(source)) checkPackage({ problems, draw }, name, allowed, source)
-  }
+  const sources = Object.keys(packages)
+    .map((name) => [name, join(root, 'packages', name, 'src')])
+    .filter(([, source]) => existsSync(source))
+  const orders = new Map(sources.map(([name, source]) => [name, orderOf(name, source, problems)]))
+  for (const [name, source] of sources) checkPackage({ problems, draw, orders }, name, source)
+  checkTables({ problems, arrows, orders }, sources.filter(hasDatabase))
   for (const from of arrows.keys())
     if (below(arrows, from).has(from)) problems.push(`${from}: imports itself in a circle`)
-  checkCircles(root, problems)
+  checkCircles(root, sources, problems)
   return { problems, arrows }
 }
 

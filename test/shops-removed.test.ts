@@ -53,11 +53,12 @@ const ownersIn = async (query: (text: string) => Promise<unknown[]>) =>
     ({ owner }) => owner,
   )
 
-/** Whose tables are made without some shops: also those of shops that others read. */
+/** Whose tables are made without some shops: those of every node, and of shops that others read. */
 const ownersWithout = (missing: readonly string[]) => [
   ...new Set([
     'till',
     'tlog',
+    'console',
     ...shopList
       .filter((shop) => !missing.includes(shop.name))
       .flatMap(({ migrations }) => migrations.map(({ pathname }) => pathname.split('/').at(-3) ?? '')),
@@ -142,7 +143,7 @@ test('a new shop of one folder and one line brings all that is its own', async (
     await models.close()
     const page = await fetch(`${node.address}/errors/${toyProblems.toy_missing.code}`)
     expect(((await page.json()) as { title: string }).title).toBe('No such toy')
-    expect(await ownersIn(query)).toEqual(['account', 'till', 'tlog', 'toys'])
+    expect(await ownersIn(query)).toEqual(['account', 'console', 'till', 'tlog', 'toys'])
   })
 })
 

@@ -1,4 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
+import { statementLog } from '../../packages/node/src/tlog/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import {
   type CitationAttestation,
@@ -100,6 +101,7 @@ export const changeDeps = (till: TillFixture, keyring: Keyring) => {
       address,
       signTypedData: (data: Parameters<typeof account.signTypedData>[0]) => account.signTypedData(data),
     },
+    statementLog,
   }
 }
 

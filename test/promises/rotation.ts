@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
+import { statementLog } from '../../packages/node/src/tlog/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { type AssayClient, createAssayClient, readDemoNetworks } from '../../packages/sdk/src/index.ts'
 import { demoAccount } from '../../packages/till/src/devnet/index.ts'
@@ -102,6 +103,7 @@ function keepRotating(
             keyring,
             identity: { node, api: node, chainId: 8453, operator: address },
             wallet: { address, signTypedData: (data) => account.signTypedData(data) },
+            statementLog,
           },
           { overlapMs: 2_000 },
         )

@@ -86,8 +86,8 @@ export { describeRevenue, readRevenue } from './faces/console/read-revenue.ts'
 export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { blockTarget, readDeliveryStatus, retryDead } from './notifications/operate.ts'
-export { parseConfig } from './shop-list.ts'
-export { createWitness, parseLogSettings, type SeenTree, type WitnessStore } from './tlog/index.ts'
+export { logEntryTypes, parseConfig } from './shop-list.ts'
+export { createWitness, parseLogSettings, type SeenTree, statementLog, type WitnessStore } from './tlog/index.ts'
 export {
   newestCheckpoint,
   openLogCopy,

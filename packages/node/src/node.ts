@@ -31,7 +31,7 @@ import { nodeRoutes } from './compose/routes.ts'
 import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { openWalletKeys } from './compose/wallet-keys.ts'
 import type { Config, ConfiguredShop } from './config/load-config.ts'
-import { recordRouteShops } from './faces/console/route-shops.ts'
+import { recordRouteShops, routeShopMigrations } from './faces/console/route-shops.ts'
 import {
   createHttpApp,
   createLog,
@@ -123,7 +123,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     keys,
     onLost: () => options.onLost?.('the data folder is no longer held'),
     intercept,
-    migrations: [logMigrations, ...new Set(chosen.flatMap(({ migrations }) => migrations))],
+    migrations: [logMigrations, ...new Set([routeShopMigrations, ...chosen.flatMap(({ migrations }) => migrations)])],
     ...(options.devnets === undefined ? {} : { devnets: options.devnets }),
   })
   const listener = await listenFor(config, options, ports.log)

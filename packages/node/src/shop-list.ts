@@ -44,5 +44,7 @@ export const shopList: readonly ShopDeclaration[] = [
 
 export const shopNames = shopList.map(({ name }) => name)
 
+export const logEntryTypes = shopList.flatMap(({ logEntries }) => logEntries)
+
 /** The configuration of a node with all its shops. */
 export const parseConfig = (env: Record<string, string | undefined>): Config => readConfig(env, shopList)

@@ -81,6 +81,7 @@ export function keyChangeDeps(
       operator: address,
     },
     wallet: { address, signTypedData: (data) => account.signTypedData(data) },
+    statementLog: node.statementLog,
     ...place,
   }
 }

@@ -66,7 +66,7 @@ async function bringBack(context: CommandContext, operator: Operator, options: R
     return
   }
   const by = { actor, reason: options.reason, nowMs: node.systemClock.nowMs(), operators: operatorsOf(operator) }
-  const done = await asOwner(operator, (owner) => node.rewriteLog(owner, plan, by))
+  const done = await asOwner(operator, (owner) => node.rewriteLog(owner, plan, node.logEntryTypes, by))
   printResult(context.terminal, options.json, { repaired: true, from: plan.from, ...done }, () =>
     [
       `${done.restored} leaves are back in their places from ${plan.from} on; the log has ${done.size}.`,

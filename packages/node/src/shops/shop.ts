@@ -13,6 +13,7 @@ import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
 import type { RetentionRule } from '@assay/till/store/retention'
 import type { RouteDeclaration } from '../http/route.ts'
+import type { LogEntryType } from '../tlog/repair/describe-entry.ts'
 import type { Prompt } from './prompt.ts'
 import type { ShopPorts } from './shop-ports.ts'
 import type { NodeFacts, Values, Variables } from './shop-settings.ts'
@@ -97,6 +98,8 @@ export type ShopDeclaration = {
   demoChain?: ChainExtension
   /** How long the rows of its own tables are kept: each table is in one of them. docs/retention.md is written from them. */
   retention: readonly RetentionRule[]
+  /** What it appends to the transparency log, so that a repair knows what an entry is about. */
+  logEntries: readonly LogEntryType[]
   /** Checks the values of its variables; throws a SettingsError with all that is wrong with them. */
   configure(values: Readonly<Record<string, unknown>>, node: NodeFacts): OpenShop
 }
@@ -108,6 +111,7 @@ export function declareShop<const V extends Variables = Record<never, never>>(sh
   migrations?: readonly URL[]
   demoChain?: ChainExtension
   retention?: readonly RetentionRule[]
+  logEntries?: readonly LogEntryType[]
   configure(values: Values<V>, node: NodeFacts): OpenShop
 }): ShopDeclaration {
   return {
@@ -117,6 +121,7 @@ export function declareShop<const V extends Variables = Record<never, never>>(sh
     migrations: shop.migrations ?? [],
     ...(shop.demoChain === undefined ? {} : { demoChain: shop.demoChain }),
     retention: shop.retention ?? [],
+    logEntries: shop.logEntries ?? [],
     configure: (values, node) => shop.configure(values as Values<V>, node),
   }
 }

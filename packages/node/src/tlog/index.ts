@@ -8,7 +8,7 @@ export { openWitnesses } from './open-witnesses.ts'
 export { proofAfterCommit } from './proof-after-commit.ts'
 export { repairedChannel } from './repair/rewrite-log.ts'
 export { type LogSettings, parseLogSettings } from './settings.ts'
-export { appendToLog, entryBytesMax, leafCommitment, logOrigin } from './store.ts'
+export { appendToLog, entryBytesMax, leafCommitment, logOrigin, statementLog } from './store.ts'
 export { createWitness, type SeenTree, type Witness, type WitnessStore } from './witness.ts'
 
 /** Folder of the migrations that make the log's tables. */

@@ -59,7 +59,7 @@ async function repair(
     evidence: [],
     keys: await keysOf(target),
   })
-  const done = plan && (await rewriteLog(target.db.owner, plan, by))
+  const done = plan && (await rewriteLog(target.db.owner, plan, [], by))
   target.tree.reset()
   return done
 }
@@ -159,7 +159,7 @@ test('evidence files of buyers are enough where they cover every leaf', async ()
   const { database, owner } = restored.db
   await expect(planRepair(database, { copies: [], evidence: leaves.slice(1), keys })).rejects.toThrow('has leaf 3 of 5')
   const plan = await planRepair(database, { copies: [], evidence: leaves, keys })
-  expect(plan && (await rewriteLog(owner, plan, by))).toMatchObject({ restored: 2, size: 5 })
+  expect(plan && (await rewriteLog(owner, plan, [], by))).toMatchObject({ restored: 2, size: 5 })
 })
 
 test('a repair that ends in the middle leaves the log as it was', async () => {
@@ -200,7 +200,7 @@ test('a repair that ends in the middle leaves the log as it was', async () => {
       }),
   })
   for (let at = 1; ; at += 1) {
-    const outcome = await rewriteLog(breaking(at), plan, by).catch((error: Error) => error.message)
+    const outcome = await rewriteLog(breaking(at), plan, [], by).catch((error: Error) => error.message)
     if (outcome !== `killed at ${at}`) {
       expect(outcome).toMatchObject({ restored: 297, size: 300 })
       break

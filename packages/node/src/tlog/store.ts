@@ -1,3 +1,4 @@
+import type { StatementLog } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { type ChangedTile, hashRanges, type TileId, tileKey, tilesFor } from './tiles.ts'
 import { leafHash } from './tree-hash.ts'
@@ -75,6 +76,9 @@ export async function readTree(sql: Sql): Promise<TreeState> {
   const text = `select ${treeColumns} from log_tree`
   return toTree((await sql.query<TreeState & { size: bigint }>({ name: 'log_tree', text })).rows)
 }
+
+/** What the till needs of the log for what it says about keys. */
+export const statementLog: StatementLog = { position: readTree, append: appendToLog }
 
 export type Waiting = { id: bigint; subject: string; leafHash: Buffer }
 

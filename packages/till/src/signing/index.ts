@@ -27,4 +27,5 @@ export {
   privateKeyFromSeed,
   verifyEd25519,
 } from './signing-key.ts'
+export type { StatementLog } from './statement-log.ts'
 export { revokeTokens, tokenInForce } from './token-secret.ts'

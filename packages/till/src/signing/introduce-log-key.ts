@@ -4,6 +4,7 @@ import type { Database } from '../store/database.ts'
 import type { Keyring, KeyringIdentity } from './keyring.ts'
 import { announceKeyring, insertStatement, lockKeyring } from './keyring-store.ts'
 import { signEd25519 } from './signing-key.ts'
+import type { StatementLog } from './statement-log.ts'
 
 /**
  * The key with which a log begins is named by the key that signs answers: anyone who trusts that one finds the log from it.
@@ -11,7 +12,13 @@ import { signEd25519 } from './signing-key.ts'
  * keeps its key, and needs the word for that name.
  */
 export async function introduceLogKey(
-  deps: { database: Database; logKeyring: Keyring; keyring: Keyring; identity: Omit<KeyringIdentity, 'operator'> },
+  deps: {
+    database: Database
+    logKeyring: Keyring
+    keyring: Keyring
+    identity: Omit<KeyringIdentity, 'operator'>
+    statementLog: StatementLog
+  },
   origin: string,
 ): Promise<void> {
   const { database, logKeyring, keyring, identity } = deps
@@ -45,7 +52,7 @@ export async function introduceLogKey(
     )
     if (rowCount > 0) return
     const record = { message, chainId: identity.chainId, walletSignature: null, predecessorSignature: signature }
-    await insertStatement(tx, record, first.activatesAtMs)
+    await insertStatement(tx, record, first.activatesAtMs, deps.statementLog)
     await announceKeyring(tx)
   })
   await Promise.all([logKeyring.refresh(), keyring.refresh()])

@@ -10,6 +10,7 @@ import type { Rng } from '../kernel/random.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 import type { PrivateKeyStore } from './private-keys.ts'
 import { generateSigningKey, type PublicSigningKey } from './signing-key.ts'
+import type { StatementLog } from './statement-log.ts'
 
 export type KeyringRow = PublicSigningKey & {
   createdAtMs: number
@@ -79,11 +80,11 @@ export async function insertKey(
 }
 
 /** A statement is also a leaf of the log: what was said about keys cannot be unsaid. */
-export async function insertStatement(tx: Tx, record: KeyStatement, nowMs: number): Promise<void> {
+export async function insertStatement(tx: Tx, record: KeyStatement, nowMs: number, log: StatementLog): Promise<void> {
   const id = await insertStatementRow(tx, record, nowMs)
   const entry = canonicalJson({ type: keyStatementEntry, ...publishedStatement(record) })
   const kind = record.message.purpose === 'log' ? 'log_key' : 'key_statement'
-  await tx.query('select log_append($1, $2, $3)', [kind, `key_statement:${id}`, entry])
+  await log.append(tx, [{ kind, subject: `key_statement:${id}`, entry: Buffer.from(entry) }])
 }
 
 /** Type of the entries of the log that are statements about keys. */

@@ -20,6 +20,7 @@ import { createResponseSigner } from './response-signer.ts'
 import { revokeKey } from './revoke-key.ts'
 import { type KeyChangeDeps, rotateKey } from './rotate-key.ts'
 import { generateSigningKey } from './signing-key.ts'
+import type { StatementLog } from './statement-log.ts'
 
 const operator = privateKeyToAccount(`0x${'0a'.repeat(32)}`)
 const identity = {
@@ -47,6 +48,17 @@ function movableClock() {
   }
 }
 
+function logNamed(origin: string | null): StatementLog & { kinds: string[] } {
+  const kinds: string[] = []
+  return {
+    kinds,
+    position: async () => ({ origin, size: kinds.length }),
+    append: async (_, drafts) => {
+      kinds.push(...drafts.map(({ kind }) => kind))
+    },
+  }
+}
+
 let opened: TestDatabase[] = []
 
 async function openKeyring(keyFile?: string) {
@@ -61,7 +73,7 @@ async function openKeyring(keyFile?: string) {
     ...(keyFile === undefined ? {} : { keyFile }),
   }
   const keyring = await createKeyring(options)
-  const deps: KeyChangeDeps = { ...options, keyring, identity, wallet }
+  const deps: KeyChangeDeps = { ...options, keyring, identity, wallet, statementLog: logNamed(null) }
   return { db, clock, advance, keyring, deps, options }
 }
 
@@ -210,12 +222,15 @@ test('a key revoked right after its rotation left the node with one that is abou
 
 test('the log has its own keyring: used at once beside the old key, and neither replaces the other', async () => {
   const { keyring, advance, deps, options } = await openKeyring()
-  await deps.database.query("update log_tree set origin = 'node.test/v1/log'")
+  const statementLog = logNamed('node.test/v1/log')
   const log = await createKeyring({ ...options, purpose: 'log' })
-  await introduceLogKey({ database: deps.database, keyring, logKeyring: log, identity }, 'node.test/v1/log')
+  await introduceLogKey(
+    { database: deps.database, keyring, logKeyring: log, identity, statementLog },
+    'node.test/v1/log',
+  )
   const first = log.active().keyId
   advance(1_000)
-  const { keyId } = await rotateKey({ ...deps, keyring: log }, { overlapMs: 60_000 })
+  const { keyId } = await rotateKey({ ...deps, keyring: log, statementLog }, { overlapMs: 60_000 })
   expect(log.signers().map((key) => key.keyId)).toEqual([keyId, first])
   expect(keyring.keys()).toHaveLength(1)
   advance(61_000)
@@ -224,20 +239,19 @@ test('the log has its own keyring: used at once beside the old key, and neither 
     ['add', 'log', keyring.active().keyId],
     ['rotate', 'log', first],
   ])
-  const { rows } = await deps.database.query("select kind from log_entry where kind = 'log_key'")
-  expect(rows).toHaveLength(2)
+  expect(statementLog.kinds).toEqual(['log_key', 'log_key'])
   await Promise.all([keyring.close(), log.close()])
 })
 
 test('a log that begins again under another name has its key named for that too, once', async () => {
   const { keyring, advance, deps, options } = await openKeyring()
-  await deps.database.query("update log_tree set origin = 'node.test/v1/log'")
+  const statementLog = logNamed('node.test/v1/log')
   const log = await createKeyring({ ...options, purpose: 'log' })
   const introduce = (origin: string) =>
-    introduceLogKey({ database: deps.database, keyring, logKeyring: log, identity }, origin)
+    introduceLogKey({ database: deps.database, keyring, logKeyring: log, identity, statementLog }, origin)
   await introduce('node.test/v1/log')
   advance(1_000)
-  const { keyId } = await rotateKey({ ...deps, keyring: log }, { overlapMs: 1_000 })
+  const { keyId } = await rotateKey({ ...deps, keyring: log, statementLog }, { overlapMs: 1_000 })
   advance(2_000)
   for (let start = 0; start < 2; start += 1) await introduce('node.test/v1/log-2')
   expect(log.statements().map(({ message }) => [message.action, message.origin])).toEqual([

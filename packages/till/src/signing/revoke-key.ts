@@ -22,7 +22,7 @@ export type RevokeKeyOptions = {
  * at once, vouched for by the wallet alone: the word of a stolen key is worth nothing.
  */
 export async function revokeKey(deps: KeyChangeDeps, options: RevokeKeyOptions): Promise<{ activeKeyId: string }> {
-  const { database, clock, rng, keyring } = deps
+  const { database, clock, rng, keyring, statementLog } = deps
   const { purpose } = keyring
   await keyring.refresh()
   const target = keyring.keys().find((row) => row.keyId === options.keyId)
@@ -48,12 +48,12 @@ export async function revokeKey(deps: KeyChangeDeps, options: RevokeKeyOptions):
   await database.transaction(async (tx) => {
     await lockKeyring(tx)
     await markRevoked(tx, options.keyId, options.revokedAtMs)
-    await insertStatement(tx, revocation, nowMs)
+    await insertStatement(tx, revocation, nowMs, statementLog)
     if (replacement && addition) {
       await insertKey(tx, purpose, replacement, nowMs, nowMs)
       await secrets.addWith(tx, replacement)
       await retireKeysBefore(tx, purpose, replacement.keyId, nowMs)
-      await insertStatement(tx, addition, nowMs)
+      await insertStatement(tx, addition, nowMs, statementLog)
     }
     await announceKeyring(tx)
   })

@@ -9,7 +9,7 @@ import {
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { Rng } from '../kernel/random.ts'
-import type { Database, Sql } from '../store/database.ts'
+import type { Database } from '../store/database.ts'
 import { type StatementChecker, type StatementWallet, verifyKeyStatement } from './key-statement.ts'
 import type { Keyring, KeyringIdentity } from './keyring.ts'
 import {
@@ -22,6 +22,7 @@ import {
 } from './keyring-store.ts'
 import { createPrivateKeyStore, type KeyPlace } from './private-keys.ts'
 import { type PublicSigningKey, signEd25519 } from './signing-key.ts'
+import type { StatementLog } from './statement-log.ts'
 
 export type KeyChangeDeps = {
   database: Database
@@ -30,6 +31,7 @@ export type KeyChangeDeps = {
   keyring: Keyring
   identity: KeyringIdentity
   wallet: StatementWallet
+  statementLog: StatementLog
   /** The same as the keyring's. */
   keyFile?: KeyPlace
   checkContract?: StatementChecker
@@ -73,7 +75,7 @@ export async function rotateKey(
     await insertKey(tx, purpose, key, nowMs, activatesAtMs)
     await secrets.addWith(tx, key)
     await retireKeysBefore(tx, purpose, key.keyId, times.retiresAtMs)
-    await insertStatement(tx, record, nowMs)
+    await insertStatement(tx, record, nowMs, deps.statementLog)
     await announceKeyring(tx)
   })
   await keyring.refresh()
@@ -89,11 +91,12 @@ function rotationTimes(purpose: KeyPurpose, nowMs: number, overlapMs: number | u
 }
 
 export async function statementFor(
-  { database, identity, keyring }: Pick<KeyChangeDeps, 'database' | 'identity' | 'keyring'>,
+  deps: KeyChangeDeps,
   action: KeyStatementMessage['action'],
   key: PublicSigningKey,
   times: { notBeforeMs: number; notAfterMs?: number },
 ): Promise<KeyStatementMessage> {
+  const { identity, keyring } = deps
   const { purpose } = keyring
   return {
     action,
@@ -104,7 +107,7 @@ export async function statementFor(
     notAfter: Math.floor((times.notAfterMs ?? 0) / 1000),
     node: identity.node,
     api: identity.api,
-    ...(purpose === 'log' ? await logPlace(database) : { origin: '', treeSize: 0 }),
+    ...(purpose === 'log' ? await logPosition(deps) : { origin: '', treeSize: 0 }),
     operator: identity.operator.toLowerCase() as Address,
     predecessor: '',
     predecessorUntil: 0,
@@ -112,11 +115,10 @@ export async function statementFor(
 }
 
 /** The log that the key is for, and how far it has grown. */
-export async function logPlace(sql: Sql): Promise<{ origin: string; treeSize: number }> {
-  const { rows } = await sql.query<{ origin: string | null; size: bigint }>('select origin, size from log_tree')
-  const { origin, size } = rows[0] ?? {}
+async function logPosition({ database, statementLog }: KeyChangeDeps) {
+  const { origin, size } = await statementLog.position(database)
   if (!origin) throw new Problem('bad_request', { detail: 'The log has no name yet: start the node once.' })
-  return { origin, treeSize: Number(size) }
+  return { origin, treeSize: size }
 }
 
 /** Asks the wallet, and checks what it gave before anything is stored. */

@@ -62,7 +62,6 @@ export const tillRetention: readonly RetentionRule[] = [
       'ledger_unsealed',
       'payout_due',
       'balance_check',
-      'route_shop',
     ],
     addedBy: 'node',
     kept: 'while needed',

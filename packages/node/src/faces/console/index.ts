@@ -13,12 +13,15 @@ import { consolePage, type PageOrigins, pageHeaders } from './page.ts'
 import { countPayments } from './payment-states.ts'
 import { readAlarms } from './read-alarms.ts'
 import { referenceRoutes } from './reference-routes.ts'
+import { routeShopMigrations, routeShopRetention } from './route-shops.ts'
 import { consoleVariables, parseOperators } from './settings.ts'
 import { walletRoutes } from './wallet-routes.ts'
 
 export const consoleFace = declareShop({
   name: 'console',
   variables: consoleVariables,
+  migrations: [routeShopMigrations],
+  retention: [routeShopRetention],
   configure: ({ OPERATORS }, { payTo, withdrawals }) => {
     const named = parseOperators(OPERATORS)
     const operators = named.length > 0 ? named : [{ address: payTo, role: 'withdraw' as const }]

@@ -1,4 +1,16 @@
 import type { Database, Sql } from '@assay/till/store/database'
+import type { RetentionRule } from '@assay/till/store/retention'
+
+/** Folder of the migrations that make the table. */
+export const routeShopMigrations = new URL('./migrations/', import.meta.url)
+
+export const routeShopRetention: RetentionRule = {
+  tables: ['route_shop'],
+  addedBy: 'node',
+  kept: 'while the route is there',
+  why: 'a row a route',
+  deletedBy: 'the next start',
+}
 
 /** Stored in the database: a command that reads revenue there knows no routes. Routes that are gone belong to no shop. */
 export async function recordRouteShops(

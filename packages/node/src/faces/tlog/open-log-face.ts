@@ -18,6 +18,7 @@ import {
   openWitnesses,
   parseLogSettings,
   repairedChannel,
+  statementLog,
   type TransparencyLog,
   type WitnessPeer,
 } from '../../tlog/index.ts'
@@ -52,7 +53,7 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
     const settings = options.settings ?? parseLogSettings({}, context.mode === 'demo')
     const origin = await logOrigin(database, `${new URL(apiUrl).host}${logPath}`)
     const identity = { node: context.baseUrl, api: apiUrl, chainId: base.chainId }
-    await introduceLogKey({ database, keyring, logKeyring, identity }, origin)
+    await introduceLogKey({ database, keyring, logKeyring, identity, statementLog }, origin)
     // Those that the settings name are outside; the demo's own go back with the database.
     const confirmAfter = settings.witnesses.length > 0 ? await databaseTime(database) : undefined
     const tree = openLog({ database, clock, metrics, keyring: logKeyring, origin, confirmAfter })

@@ -38,7 +38,7 @@ function describeRoute(deps: LogRouteDeps): RouteDeclaration {
     summary:
       'The transparency log: its files, keys and what they were said to be, witnesses, and whether it is stopped',
     description:
-      'An append-only log in the C2SP tlog-tiles format. Attestations, claims, remittances, scores and keys are in it. Everything needed to check it offline is a static file.',
+      'An append-only log in the C2SP tlog-tiles format. Signed records of what the node sells and its keys are in it. Everything needed to check it offline is a static file.',
     output: z.object({
       origin: z.string(),
       prefix: z.string(),

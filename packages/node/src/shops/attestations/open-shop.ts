@@ -56,6 +56,10 @@ export const attestationsShop = declareShop({
   variables: attestationsVariables,
   migrations: attestationsMigrations,
   retention: attestationsRetention,
+  logEntries: [
+    { type: 'assay.citation/v1', kind: 'citation' },
+    { type: 'assay.claim/v1', kind: 'claim' },
+  ],
   configure: ({ CITATIONS, MOVER_KEY, MOVER_KEY_FILE }, node) =>
     openAttestationsShop({
       settings: parseMarketSettings(CITATIONS, node.demo),

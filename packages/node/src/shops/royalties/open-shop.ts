@@ -21,6 +21,7 @@ export const royaltiesShop = declareShop({
   variables: marketVariables,
   migrations: [...attestationsMigrations, new URL('./migrations/', import.meta.url)],
   retention: royaltiesRetention,
+  logEntries: [{ type: 'assay.royalty/v1', kind: 'royalty' }],
   configure: ({ CITATIONS }, { demo, royaltyRecipient }) =>
     openRoyaltiesShop(royaltyRecipient, parseMarketSettings(CITATIONS, demo)),
 })

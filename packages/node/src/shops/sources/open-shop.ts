@@ -46,6 +46,7 @@ export const sourcesShop = declareShop({
   variables: sourcesVariables,
   migrations: [sourcesMigrations],
   retention: sourcesRetention,
+  logEntries: [{ type: 'assay.score/v1', kind: 'score', subjectOf: ({ domain, seq }) => `score:${domain}:${seq}` }],
   configure: ({ CRAWL }, { demo, demoHosts, dnsServers, contactEmail }) =>
     openSourcesShop({
       demoHosts,

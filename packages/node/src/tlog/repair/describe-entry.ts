@@ -1,22 +1,18 @@
+type Fields = Readonly<Record<string, unknown>>
+
+/** Entries of one `type`: the kind they are filed under, and what they are about, their `id` unless it says otherwise. */
+export type LogEntryType = { type: string; kind: string; subjectOf?(fields: Fields): string }
+
+const idOf = ({ id }: Fields) => (typeof id === 'string' ? id : '')
+
 /** How a leaf that came back is filed. What it says of its sale is all that is left of it: the rows of the sale are gone. */
-export type FiledEntry = { kind: string; subject: string }
-
-const kinds: Record<string, string> = {
-  'assay.citation/v1': 'citation',
-  'assay.claim/v1': 'claim',
-  'assay.royalty/v1': 'royalty',
-}
-
-export function describeEntry(entry: Uint8Array, index: number): FiledEntry {
+export function describeEntry(types: readonly LogEntryType[], entry: Uint8Array, index: number) {
   const unknown = { kind: 'restored', subject: `restored:${index}` }
   try {
-    const fields = JSON.parse(Buffer.from(entry).toString('utf8')) as Record<string, unknown>
-    const kind = kinds[String(fields['type'])]
-    if (kind !== undefined && typeof fields['id'] === 'string' && fields['id'].length > 0 && fields['id'].length <= 300)
-      return { kind, subject: fields['id'] }
-    if (fields['type'] === 'assay.score/v1')
-      return { kind: 'score', subject: `score:${fields['domain']}:${fields['seq']}`.slice(0, 300) }
-    return unknown
+    const fields = JSON.parse(Buffer.from(entry).toString('utf8')) as Fields
+    const known = types.find(({ type }) => type === fields['type'])
+    const subject = known && (known.subjectOf ?? idOf)(fields)
+    return known && subject && subject.length <= 300 ? { kind: known.kind, subject } : unknown
   } catch {
     return unknown
   }

@@ -20,7 +20,7 @@ type Fields = Record<string, unknown>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An attestation or remittance, or a saved answer whose body is one. */
+/** A record with its place in the log, or a saved answer whose body is one. */
 export function leafIn(file: unknown): EvidenceLeaf | undefined {
   if (!isFields(file)) return undefined
   const { record, log, response } = file

@@ -3,7 +3,7 @@ import { writeAudit } from '@assay/till/store/audit-log'
 import type { Database, Tx } from '@assay/till/store/database'
 import { lockTree, newestCheckpoint, writeTiles } from '../store.ts'
 import { tileWidth } from '../tiles.ts'
-import { describeEntry } from './describe-entry.ts'
+import { describeEntry, type LogEntryType } from './describe-entry.ts'
 import { RepairImpossible, type RepairPlan } from './plan-repair.ts'
 
 /** Sent to every process of the node: what it holds of the tree in memory is stale. */
@@ -18,6 +18,7 @@ export type RepairDone = { restored: number; moved: number; size: number; keySta
 export async function rewriteLog(
   database: Database,
   plan: RepairPlan,
+  types: readonly LogEntryType[],
   by: { actor: string; reason: string; nowMs: number; operators: readonly string[] },
 ): Promise<RepairDone> {
   return database.transaction(async (tx) => {
@@ -28,7 +29,7 @@ export async function rewriteLog(
     await allowRewriting(tx, true)
     const moved = await clearFrom(tx, plan.origin, plan.from)
     await writeTiles(tx, plan.tiles)
-    const { taken, added } = await placeRestored(tx, plan)
+    const { taken, added } = await placeRestored(tx, plan, types)
     await writeHeads(tx, plan, by.nowMs)
     await tx.query('update log_tree set size = $1', [plan.head.size])
     await allowRewriting(tx, false)
@@ -85,7 +86,11 @@ export async function clearFrom(tx: Tx, origin: string, from: number): Promise<n
 }
 
 /** An entry that is in the database already takes the place of its own leaf; the others come from the sources. */
-async function placeRestored(tx: Tx, { from, leaves }: RepairPlan): Promise<{ taken: number; added: number }> {
+async function placeRestored(
+  tx: Tx,
+  { from, leaves }: RepairPlan,
+  types: readonly LogEntryType[],
+): Promise<{ taken: number; added: number }> {
   const { rows } = await tx.query<{ id: bigint; leaf_hash: Buffer }>(
     'select id, leaf_hash from log_entry where leaf_index is null and leaf_hash = any($1) order by id',
     [leaves.map(({ hash }) => hash)],
@@ -97,7 +102,7 @@ async function placeRestored(tx: Tx, { from, leaves }: RepairPlan): Promise<{ ta
     const id = present.get(hash.toString('hex'))
     present.delete(hash.toString('hex'))
     if (id !== undefined) taken.push({ id, index: from + n })
-    else added.push({ index: from + n, entry, hash, ...describeEntry(entry, from + n) })
+    else added.push({ index: from + n, entry, hash, ...describeEntry(types, entry, from + n) })
   }
   await tx.query(
     `update log_entry e set leaf_index = n.index from unnest($1::bigint[], $2::bigint[]) n (id, index) where e.id = n.id`,

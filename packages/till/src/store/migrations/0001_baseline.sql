@@ -1656,13 +1656,6 @@ create table books_rollup_day (
   primary key (day, unit, kind, role, purpose)
 );
 
--- Whose each route is, in a node of several shops: revenue is kept by route and shown by shop. Empty in an embedded till.
-create table route_shop (
-  route_id text primary key,
-  shop text not null
-);
-insert into app_access values ('route_shop', 'select, insert, update, delete');
-
 -- Few wallets have credit whose money is at PAY_TO; its sum is read in each round of payouts.
 create index ledger_balance_at_pay_to on ledger_balance (account_id) include (pay_to_micro) where pay_to_micro > 0;
 
