@@ -55,7 +55,7 @@ export function withTables(text: string, tables: readonly string[]): string {
   )
 }
 
-export const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 export const lineOf = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |`
 
 /** Which figures are of which commit and machine: what most have in common stands for all that are not named. */
