@@ -123,6 +123,33 @@ test('leases that are asked for together are acquired and released in one statem
   expect(ran).toContain('again')
 })
 
+test('leases that end together are locked by name, so that two processes cannot wait for each other', async () => {
+  const leases = createLeases(ports())
+  const names = ['ordered-3', 'ordered-2', 'ordered-1']
+  let ending: Promise<unknown> = Promise.resolve()
+  await db.database.transaction(async (tx) => {
+    const ends: (() => void)[] = []
+    const runs = names.map(async (name, place) => {
+      await expect.poll(() => ends.length).toBe(place)
+      await leases.run(name, 3_600_000, () => new Promise<void>((end) => ends.push(end)))
+    })
+    ending = Promise.all(runs)
+    await expect.poll(() => ends.length).toBe(names.length)
+    await tx.query(`select from job_lease where name = 'ordered-1' for update`)
+    for (const end of ends) end()
+    await expect.poll(waitsForLock).toBe(true)
+    await tx.query(`select from job_lease where name in ('ordered-2', 'ordered-3') for update nowait`)
+  })
+  await ending
+})
+
+async function waitsForLock(): Promise<boolean> {
+  const { rowCount } = await db.owner.query(
+    `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%job_lease%' and datname = current_database()`,
+  )
+  return rowCount === 1
+}
+
 test('frequent work keeps its lease between runs, and asks for it again only now and then', async () => {
   const { clock, advance } = fakeClock()
   const { database, statements } = recorded()

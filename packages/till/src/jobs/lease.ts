@@ -127,15 +127,19 @@ async function workUnder<T>(ports: LeasePorts, held: Held, work: (lease: Lease) 
   }
 }
 
+/** Leases named in a statement that are still held, locked by name in every process: in any other order two would wait for each other. */
+const heldInOrder = (named: string, column: string) => `with held as (select l.name, a.${column} from job_lease l
+  join unnest(${named}) as a (name, token, ${column}) using (name, token) order by l.name for no key update of l)`
+
 /** All that is kept in one statement, with the end of its last runs. What another process took is not kept any more. */
 async function renewKept(ports: LeasePorts, kept: Map<string, Kept>): Promise<void> {
   const askedMs = ports.clock.monotonicMs()
   const asked = [...kept]
   const { rows } = await ports.database.query<{ name: string; token: bigint }>({
     name: 'lease_renew',
-    text: `update job_lease l set expires_at = clock_timestamp() + k.ttl_ms * interval '1 millisecond', finished_at = clock_timestamp()
-      from unnest($1::text[], $2::bigint[], $3::float8[]) as k (name, token, ttl_ms)
-      where l.name = k.name and l.token = k.token returning l.name, l.token`,
+    text: `${heldInOrder('$1::text[], $2::bigint[], $3::float8[]', 'ttl_ms')}
+      update job_lease l set expires_at = clock_timestamp() + h.ttl_ms * interval '1 millisecond', finished_at = clock_timestamp()
+      from held h where l.name = h.name returning l.name, l.token`,
     values: [asked.map(([name]) => name), asked.map(([, { token }]) => token), asked.map(([, { ttlMs }]) => ttlMs)],
   })
   const held = new Map(rows.map(({ name, token }) => [name, token]))
@@ -206,9 +210,9 @@ async function finish({ database, log }: LeasePorts, ended: readonly Ended[]): P
   try {
     const { rows } = await database.query<{ name: string; token: bigint }>({
       name: 'lease_finish',
-      text: `update job_lease l set expires_at = case when e.released then '-infinity' else l.expires_at end, finished_at = clock_timestamp()
-        from unnest($1::text[], $2::bigint[], $3::boolean[]) as e (name, token, released)
-        where l.name = e.name and l.token = e.token returning l.name, l.token`,
+      text: `${heldInOrder('$1::text[], $2::bigint[], $3::boolean[]', 'released')}
+        update job_lease l set expires_at = case when h.released then '-infinity' else l.expires_at end, finished_at = clock_timestamp()
+        from held h where l.name = h.name returning l.name, l.token`,
       values: [ended.map(({ name }) => name), ended.map(({ token }) => token), ended.map(({ released }) => released)],
     })
     const held = new Map(rows.map(({ name, token }) => [name, token]))

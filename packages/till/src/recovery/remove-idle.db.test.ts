@@ -4,7 +4,7 @@ import { removeIdle } from './remove-idle.ts'
 
 const db = await useTestDatabase()
 
-test('payers with something in flight, losses of this month and living processes are kept, the rest is forgotten', async () => {
+test('payers with something in flight, losses of this month and living processes are kept, the rest is deleted', async () => {
   const nowMs = Date.UTC(2026, 5, 15, 12)
   await db.owner.query(
     `insert into payer_in_flight (network, payer, in_flight, in_flight_micro) values ('eip155:8453', '0xa', 0, 0), ('eip155:8453', '0xb', 1, 5)`,
@@ -48,6 +48,21 @@ test('entitled calls are not kept for ever: what came to nothing goes, what was 
     { id: 'old-taken', key: null },
     { id: 'under-way', key: 'd' },
   ])
+})
+
+test('calls are freed as fast as they come: a run does not stop after its first turns', async () => {
+  const nowMs = Date.UTC(2026, 5, 15, 12)
+  await db.owner.query(
+    `insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, to_clearing, idempotency_key, state,
+       held_at, expires_at, ended_at)
+     select 'many-' || n, 'credit', '0x' || repeat('2', 40), 'eip155:8453', 5, 'test.answer', 'f', false, 'k' || n, 'captured',
+       '2026-01-01', '2026-01-01', '2026-05-01' from generate_series(1, 20001) n`,
+  )
+  await removeIdle(db.database, nowMs)
+  const { rows } = await db.owner.query<{ left: bigint }>(
+    `select count(*) as left from entitled_call where id like 'many-%' and idempotency_key is not null`,
+  )
+  expect(rows).toEqual([{ left: 0n }])
 })
 
 test('refusals that are over go, and mandates that ran out without ever being drawn on', async () => {

@@ -107,7 +107,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
           ...{ paymentId: charge.id, scheme, network: chainOfAsset(charge.network), asset: terms.network.usdc },
           ...{ amountMicro: charge.amountMicro, maxTimeoutSeconds: terms.maxTimeoutSeconds },
           ...charge.sold,
-          permit2: payment.signed,
+          permit2: sponsors(terms.network) ? payment.signed : withoutApproval(payment.signed),
         }),
         signal,
       ),
@@ -115,6 +115,9 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
     confirmsRefusal: async () => false,
   }
 }
+
+/** An approval that nobody carries here would keep the payment from being carried; it was read with an allowance that is enough. */
+const withoutApproval = ({ transfer, signature }: Permit2Signed): Permit2Signed => ({ transfer, signature })
 
 function requirements(scheme: Permit2Scheme, terms: Terms, wallet: Address | undefined) {
   const { network, asset, payTo, amountMicro, maxTimeoutSeconds } = terms
