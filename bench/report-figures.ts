@@ -17,8 +17,14 @@ export type FigureRow = {
 /** Where `npm run bench` wants the rows of a bench, one JSON object a line. */
 export const figuresVariable = 'BENCH_FIGURES'
 
+const reported: FigureRow[] = []
+
+/** What was reported in this process since this was last asked. */
+export const takeReported = (): FigureRow[] => reported.splice(0)
+
 /** Hands figures to the run that collects them; alone, a bench prints its own report. */
 export function reportFigures(...rows: readonly FigureRow[]): void {
+  reported.push(...rows)
   const file = process.env[figuresVariable]
   if (!file) return
   appendFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))

@@ -2,6 +2,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { tableOf as benchmarksTable, type Result } from '../bench/all/document.ts'
+import { readRecord, withTables } from '../bench/record.ts'
+import { type ScaleRun, tablesOf as scaleTables } from '../bench/scale/recorded.ts'
 import { exitCodeTexts } from '../packages/cli/src/exit-codes.ts'
 import { paymentStates } from '../packages/cli/src/operator/payment-states.ts'
 import { createProgram } from '../packages/cli/src/program.ts'
@@ -10,6 +13,7 @@ import { describeVariables } from '../packages/node/src/config/load-config.ts'
 import { shopList } from '../packages/node/src/shop-list.ts'
 import { knownProblems } from '../packages/till/src/kernel/problem.ts'
 import { tillRetention } from '../packages/till/src/store/retention.ts'
+import { tableOf as promisesTable, type Recorded } from './promises/recorded.ts'
 import { toyProblems } from './toys/shop.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -53,6 +57,15 @@ test('docs/retention.md has the rules of the till and of each shop', async () =>
       .replaceAll('|  |', '| |'),
   )
   await expect(withRows('docs/retention.md', rows)).toMatchFileSnapshot('../docs/retention.md')
+})
+
+test.each([
+  ['benchmarks', () => [benchmarksTable(readRecord<Result>('benchmarks'))]],
+  ['promises', () => [promisesTable(readRecord<Recorded>('promises'))]],
+  ['scale', () => scaleTables(readRecord<ScaleRun>('scale'))],
+] as const)('docs/%s.md has the figures that were recorded', async (page, tables) => {
+  const text = withTables(read(`docs/${page}.md`), tables())
+  await expect(text).toMatchFileSnapshot(`../docs/${page}.md`)
 })
 
 test('docs/command-line.md has the exit codes of the program', () => {
@@ -103,26 +116,70 @@ test('docs/operations.md lists every metric and every alarm of the code, and no 
   await expect(alarmAdvice(sectionOf(operations, 'Alarms'))).toMatchFileSnapshot(target)
 })
 
+const documents = () => [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true })
+    .map((path) => `docs/${path}`)
+    .filter((path) => path.endsWith('.md')),
+]
+
 test('every document that is linked exists', () => {
-  const documents = [
-    'README.md',
-    'CONTRIBUTING.md',
-    ...readdirSync(join(root, 'docs'), { recursive: true }).map((path) => `docs/${path}`),
-  ]
-  for (const document of documents.filter((path) => path.endsWith('.md')))
+  for (const document of documents())
     for (const [, target = ''] of read(document).matchAll(/\]\((?!https?:|#)([^)#]+)/g))
       expect(() => statSync(join(root, dirname(document), target)), `${document} links to ${target}`).not.toThrow()
 })
 
-test('every place that CONTRIBUTING names for a rule exists', () => {
-  const [, table = ''] = read('CONTRIBUTING.md').split('### Which rule is where')
-  const places = [...table.matchAll(/`((?:till|node|sdk)\/src\/[^`]+)`/g)].map(([, path = '']) => path)
-  expect(places.length).toBeGreaterThan(15)
-  for (const path of places) expect(() => statSync(join(root, 'packages', path)), path).not.toThrow()
-})
-
 const packages = readdirSync(join(root, 'packages'))
 const readmes = packages.map((name) => `packages/${name}/README.md`)
+
+const skipped = new Set(['node_modules', 'dist', '.git'])
+
+function* pathsBelow(folder: string): Generator<string> {
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    if (skipped.has(entry.name)) continue
+    const path = join(folder, entry.name)
+    yield path
+    if (entry.isDirectory()) yield* pathsBelow(path)
+  }
+}
+
+/** Written by the reader or by a run, or no path at all. */
+const notInTheSources = new Set([
+  'first-purchase.mjs',
+  'stock-purchase.mjs',
+  'curl-pay.mjs',
+  'test/.screenshots',
+  'tools/call',
+])
+
+test('every source file and folder that a document names exists', () => {
+  const everything = [...pathsBelow('')]
+  const bases = ['', 'packages/', ...packages.map((name) => `packages/${name}/src/`)]
+  const firstFolders = new Set(
+    bases.flatMap((base) => readdirSync(join(root, base), { withFileTypes: true }).map(({ name }) => name)),
+  )
+  const isPath = (name: string) =>
+    !name.startsWith('node_modules/') &&
+    (/\.(?:tsx?|mjs|sql)$/.test(name) || (/^\w[\w.<>*/-]*\/./.test(name) && firstFolders.has(name.split('/')[0] ?? '')))
+  const isThere = (name: string) => {
+    const pattern = name
+      .replace(/\/$/, '')
+      .replaceAll('.', '\\.')
+      .replaceAll('*', '[^/]*')
+      .replace(/<[^>]+>/g, '[^/]+')
+    // A name without a folder is that of a file in the folder of which the page speaks.
+    const path = new RegExp(`^(?:${name.includes('/') ? bases.join('|') : '.*/'})${pattern}$`)
+    return everything.some((one) => path.test(one))
+  }
+  const missing = [...documents(), ...readmes].flatMap((document) => {
+    const prose = read(document).replace(/^( *)```[\s\S]*?^\1```/gm, '')
+    const words = [...prose.matchAll(/`([^`\n]+)`/g)].flatMap(([, marked = '']) => marked.split(/[\s,=]+/))
+    const named = words.filter((word) => /^[a-z]/.test(word) && isPath(word) && !notInTheSources.has(word))
+    return named.filter((name) => !isThere(name)).map((name) => `${document}: ${name}`)
+  })
+  expect(missing).toEqual([])
+})
 
 test('the tables of folders in CONTRIBUTING and the READMEs name every folder of the sources and no other', () => {
   const compared = ['CONTRIBUTING.md', ...readmes].flatMap((document) => {

@@ -1,11 +1,11 @@
 // npm run bench: every bench after the other, their figures gathered in docs/benchmarks.md. Exit code 1 when one asked
 // for was not reached.
-import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
+import { readOrigin, updateRecord } from '../record.ts'
 import { type Bench, benches } from './benches.ts'
-import { readResults, tableOf, writeResults } from './document.ts'
+import { type Result, type Results, tableOf } from './document.ts'
 import { runOne } from './run-one.ts'
-import { readCommit, readVersions } from './versions.ts'
+import { readVersions } from './versions.ts'
 
 const namesOf = (some: readonly Bench[]) => some.map(({ name }) => name)
 const names = namesOf(benches)
@@ -13,7 +13,7 @@ const usage = `npm run bench [-- --only tokens,faces] [-- --core] [-- --quick] [
   --only      some of: ${names.join(', ')}
   --core      ${namesOf(benches.filter(({ core }) => core)).join(', ')}: under twenty minutes
   --quick     shorter runs, whose figures say little and are never written
-  --no-write  prints the table and leaves docs/benchmarks.md as it is
+  --no-write  leaves docs/benchmarks.md as it is
 `
 
 export async function runAll(args: string[]): Promise<number> {
@@ -33,10 +33,9 @@ export async function runAll(args: string[]): Promise<number> {
     process.stderr.write(usage)
     return values.help ? 0 : 2
   }
-  const results = values.quick || values['no-write'] ? {} : await readResults()
-  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() || process.arch}), ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}`
-  // Before the first bench: its figures change the documents, and the tree would no longer be that of the commit.
-  const commit = readCommit()
+  const isWritten = !values.quick && !values['no-write']
+  const results: Results = {}
+  const origin = readOrigin()
   let reached = true
   const isWanted = ({ name, core }: Bench) => (only?.includes(name) ?? true) && (core || !values.core)
   for (const bench of benches.filter(isWanted)) {
@@ -52,21 +51,26 @@ export async function runAll(args: string[]): Promise<number> {
       `${ran.seconds} s, ${ran.rows.length} figures${missed > 0 ? `, ${missed} not reached` : ''}${trouble ? `, ${trouble}: see ${ran.log}` : ''}\n`,
     )
     reached &&= missed === 0 && trouble === null
-    const at = new Date().toISOString().slice(0, 10)
-    results[bench.name] = {
+    const result: Result = {
       command: bench.command,
-      at,
-      machine,
+      ...origin,
       // After it: a bench may have installed a server.
       versions: await readVersions(),
-      ...(commit === undefined ? {} : { commit }),
       seconds: ran.seconds,
       trouble,
       rows: ran.rows,
     }
+    results[bench.name] = result
     // After each: a run that is broken off keeps what it has.
-    if (!values.quick && !values['no-write']) await writeResults(results, names)
+    if (isWritten)
+      updateRecord<Result>(
+        'benchmarks',
+        (all) => {
+          all[bench.name] = result
+        },
+        (all) => [tableOf(all)],
+      )
   }
-  process.stdout.write(tableOf(results, names))
+  process.stdout.write(`${tableOf(results)}\n`)
   return reached ? 0 : 1
 }

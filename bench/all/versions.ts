@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { outputOf, root } from '../process/output-of.ts'
 import { findProgram } from '../scale/install-if-absent.ts'
-
-const root = join(import.meta.dirname, '..', '..')
 
 /** Peers and libraries whose version moves a figure. */
 const packages = [
@@ -30,19 +28,9 @@ export async function readVersions(): Promise<string> {
   return known.filter((text) => text !== undefined).join(', ')
 }
 
-/** The commit of the tree that was measured; undefined outside a repository. */
-export const readCommit = (): string | undefined =>
-  outputOf('git', ['-C', root, 'describe', '--always', '--dirty', '--exclude', '*'])?.trim()
-
 const named = (name: string, version: string | undefined) => (version === undefined ? undefined : `${name} ${version}`)
 
 const numberIn = (text: string | undefined) => /\d+\.[\w.-]+/.exec(text ?? '')?.[0]
-
-function outputOf(program: string | undefined, args: readonly string[]): string | undefined {
-  if (program === undefined) return undefined
-  const { status, stdout } = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  return status === 0 ? stdout : undefined
-}
 
 /** From the file itself: not every package lets others ask for it by name. */
 async function installedVersion(folder: string): Promise<string | undefined> {

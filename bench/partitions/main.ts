@@ -1,9 +1,11 @@
 // npm run scale:partitions: claims cut by payer over partitions and over two database servers, on real PostgreSQL with
-// fsync on. Exit code 1 when a claim is won twice. docs/scale.md calculates with what this prints.
+// fsync on. Exit code 1 when a claim is won twice. With --record it writes its figures into docs/scale.md.
 import { randomBytes } from 'node:crypto'
 import { cpus } from 'node:os'
 import { summarize } from '../percentiles.ts'
-import { reportFigures } from '../report-figures.ts'
+import { readOrigin } from '../record.ts'
+import { reportFigures, takeReported } from '../report-figures.ts'
+import { recordRun } from '../scale/recorded.ts'
 import { batch, type Claim, claimAll, createClaims, newClaims, shardOf } from './claims.ts'
 import { moveUnderLoad } from './move.ts'
 import { openShard, type Shard } from './server.ts'
@@ -13,7 +15,9 @@ const n = (value: number) => Math.round(value).toLocaleString('en-US')
 const print = (text: string) => process.stdout.write(`${text}\n`)
 
 export async function runPartitions(args: string[]): Promise<number> {
-  const seconds = args.includes('--quick') ? 1 : 4
+  const isQuick = args.includes('--quick')
+  const seconds = isQuick ? 1 : 4
+  const origin = readOrigin()
   const shards: Shard[] = []
   try {
     for (let index = 0; index < 2; index += 1) shards.push(await openShard(sessions))
@@ -36,8 +40,10 @@ export async function runPartitions(args: string[]): Promise<number> {
       measured: faults === 0 ? 'won once' : `${faults} wrong`,
       reached: faults === 0,
     })
-    const wrongAfterMoves = await measureMoves(shards as [Shard, Shard], args.includes('--quick') ? 2 : 16)
+    const wrongAfterMoves = await measureMoves(shards as [Shard, Shard], isQuick ? 2 : 16)
     await measureBalances(first, seconds)
+    if (args.includes('--record') && !isQuick)
+      recordRun('partitions', { command: 'npm run scale:partitions', ...origin, rows: takeReported() })
     return faults + wrongAfterMoves === 0 ? 0 : 1
   } finally {
     await Promise.all(shards.map((shard) => shard.stop()))

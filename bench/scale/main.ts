@@ -1,18 +1,21 @@
 // npm run scale: several processes of one node on one database, one JetStream and one pair of chains, all real.
 // Exit code 1 when a payment is served or charged more than once, or lost.
 import { parseArgs } from 'node:util'
+import { readOrigin } from '../record.ts'
+import { takeReported } from '../report-figures.ts'
 import { type ClusterOptions, openCluster } from './cluster.ts'
 import { compareWithWorkers } from './cores.ts'
 import { failOver } from './failover.ts'
 import { readWithHistory, sizeOfHistory } from './history.ts'
 import { sendOnePayment } from './one-payment.ts'
+import { recordRun } from './recorded.ts'
 import { restartUnderLoad } from './rolling-restart.ts'
 import { workThroughPooler } from './through-pooler.ts'
 import { measureThroughput } from './throughput.ts'
 import { migrateUnderLoad } from './upgrade.ts'
 import { tell, type Verdict } from './verdict.ts'
 
-const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- --no-install]
+const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- --record] [-- --no-install]
   parts     payment     one payment sent to four processes at once
             restart     rolling restarts under load
             throughput  1, 2 and 4 processes, and what bounds them
@@ -27,6 +30,7 @@ const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- 
   --size        writes the longest history at once and says how large each table is
   --count N     kills of the leader (20)
   --quick       fewer copies, restarts and purchases
+  --record      writes what each part measured into the table of docs/scale.md; not with --quick
   --no-install  leaves missing servers missing; else apt-get installs them, if we are root
 `
 
@@ -52,13 +56,15 @@ export async function runScale(args: string[]): Promise<number> {
       rows: { type: 'string', default: '100000' },
       wallets: { type: 'string' },
       size: { type: 'boolean', default: false },
+      record: { type: 'boolean', default: false },
       filled: { type: 'string' },
       count: { type: 'string' },
     },
   })
   const chosen: readonly string[] =
     positionals.length === 0 ? names.filter((name) => !onRequest.includes(name)) : positionals
-  if (values.help || chosen.some((name) => !names.includes(name as Part))) {
+  const isUnknown = chosen.some((name) => !names.includes(name as Part))
+  if (values.help || isUnknown || (values.record && values.quick)) {
     process.stderr.write(usage)
     return values.help ? 0 : 2
   }
@@ -87,6 +93,9 @@ export async function runScale(args: string[]): Promise<number> {
     failover: async () => [await failOver(options, Number(values.count ?? (values.quick ? 3 : 20)))],
     history: async () => [await (values.size ? sizeOfHistory : readWithHistory)(pastOf(values), say)],
   }
+  // Which sizes a figure is of is said by its own words; the command says how to have it again.
+  const sizes = args.filter((arg) => !names.includes(arg as Part) && !['--record', '--no-install'].includes(arg))
+  const origin = readOrigin()
   let fine = true
   for (const name of names.filter((known) => chosen.includes(known))) {
     say(`${name} ...`)
@@ -94,6 +103,9 @@ export async function runScale(args: string[]): Promise<number> {
       tell(verdict)
       fine &&= verdict.faults.length === 0
     }
+    const run = [name, ...sizes].join(' ')
+    const rows = takeReported().filter(({ measured }) => !measured.startsWith('left out'))
+    if (values.record && rows.length > 0) recordRun(run, { command: `npm run scale -- ${run}`, ...origin, rows })
   }
   return fine ? 0 : 1
 }

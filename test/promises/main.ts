@@ -1,20 +1,24 @@
-// npm run promises -- [--only name,name] [--size asked|test] [--list]: every promise shown. Exit code 1 when one of them is broken.
+// npm run promises -- [--only name,name] [--size asked|test] [--record] [--list]: every promise shown. Exit code 1 when one of them is broken.
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { registryEnv } from '../../bench/process/registry-env.ts'
+import { readOrigin, updateRecord } from '../../bench/record.ts'
 import { together } from '../harness/until.ts'
+import { type Recorded, tableOf } from './recorded.ts'
 import { type Command, type Row, rows, type Size } from './rows.ts'
 
-const usage = `npm run promises [-- --only name,name] [-- --size asked|test] [-- --list]
-  --only  some of them: ${rows.map(({ name }) => name).join(', ')}
-  --size  asked: as large as promised, one after the other, hours in all; test: two at once, minutes in all, to see that each
-          command works (test)
-  --list  what would be run
+const usage = `npm run promises [-- --only name,name] [-- --size asked|test] [-- --record] [-- --list]
+  --only    some of them: ${rows.map(({ name }) => name).join(', ')}
+  --size    asked: as large as promised, one after the other, hours in all; test: two at once, minutes in all, to see that each
+            command works (test)
+  --record  writes what was seen into the table of docs/promises.md
+  --list    what would be run
 `
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     size: { type: 'string', default: 'test' },
+    record: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -28,6 +32,7 @@ if (values.help || unknown.length > 0 || (values.size !== 'asked' && values.size
 const size: Size = values.size
 const say = (text: string) => process.stdout.write(`${text}\n`)
 const figuresKept = 6
+const origin = readOrigin()
 
 /** A clean environment: what a test runner or a shell has set must not reach the nodes that are started. */
 const ownEnv = {
@@ -89,10 +94,22 @@ async function show(row: Row, isAlone: boolean): Promise<Shown> {
   const seen = ran.flatMap(({ figures }) => figures)
   // A command that ends well and shows no figure has shown nothing.
   const ok = ran.length === row.commands.length && ran.every(({ code, figures }) => code === 0 && figures.length > 0)
+  if (values.record && !stopped.signal.aborted) record(row, ok, seen)
   return { row, ok, seen, seconds: Math.round((performance.now() - startedMs) / 1_000) }
 }
 
-const chosen = rows.filter(({ name }) => only === undefined || only.includes(name))
+function record({ name }: Row, held: boolean, seen: readonly string[]): void {
+  const figures = seen.map((text) => text.replace(/\s+/g, ' '))
+  updateRecord<Recorded>(
+    'promises',
+    (all) => {
+      all[name] = { ...all[name], [size]: { ...origin, held, seen: figures } }
+    },
+    (all) => [tableOf(all)],
+  )
+}
+
+const chosen = rows.filter(({ name, onlyNamed }) => only?.includes(name) ?? onlyNamed === undefined)
 if (values.list) {
   for (const { name, promise, asked, commands } of chosen) {
     say(`${name.padEnd(9)} ${promise}: ${asked}`)
