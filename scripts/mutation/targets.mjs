@@ -42,9 +42,10 @@ export const targets = [
       ...['chain-verdict', 'sale-postings', 'settle-payment'].map((file) => `${till}/gate/${file}.ts`),
       ...['settlement-outcome', 'resolve-unknown'].map((file) => `${till}/transitions/${file}.ts`),
       ...['fingerprint', 'offers', 'terms', 'credit-terms'].map((file) => `${till}/contract/${file}.ts`),
-      ...['challenge', 'match-terms', 'verify-authorization', 'decode-payment', 'encode-response'].map(
-        (file) => `${till}/schemes/exact/${file}.ts`,
+      ...['challenge', 'decode-header', 'encode-response', 'match-offer', 'read-fields'].map(
+        (file) => `${till}/schemes/${file}.ts`,
       ),
+      ...['decode-exact', 'match-terms', 'verify-authorization'].map((file) => `${till}/schemes/exact/${file}.ts`),
       `${till}/credit/credit-policy.ts`,
     ],
     tests: [`${till}/gate`, `${till}/contract`, `${till}/schemes`, `${till}/credit`],
