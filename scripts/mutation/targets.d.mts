@@ -1,0 +1,1 @@
+export const targets: readonly { name: string; mutate: readonly string[]; tests: readonly string[] }[]
