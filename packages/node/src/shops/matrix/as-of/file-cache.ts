@@ -73,7 +73,9 @@ export function createFileCache({
       const idleSinceMs = clock.monotonicMs() - idleMsMax
       dropOldest((usedAtMs) => usedAtMs < idleSinceMs)
       // Transactions may commit out of order, so the last stretch of numbers is checked again.
-      for (const file of await readFiles(sql, Math.max(0, lastId - lookBack))) {
+      const afterId = Math.max(0, lastId - lookBack)
+      const known = everything.slice(-lookBack).map(({ id }) => id)
+      for (const file of await readFiles(sql, afterId, known)) {
         if (seen.has(file.id)) continue
         seen.add(file.id)
         lastId = Math.max(lastId, file.id)

@@ -25,11 +25,18 @@ export type ScoreDaysDeps = Pick<
 
 /** Keeps the ranking of every trading day as it was known before its open, newest first; what is held costs one read. */
 export function scoreDaysJob(deps: ScoreDaysDeps, options: { days: number; paused(): boolean }): TillJob {
+  let finished: string | undefined
   return {
     name: 'matrix.scores',
     intervalMs: 30_000,
     work: async () => {
-      if (!options.paused()) await scoreDays(deps, options.days)
+      if (options.paused()) return
+      await deps.fileCache.refresh(deps.database)
+      // Without a new file or a new day every ranking would be the same again.
+      const basis = `${deps.fileCache.all().length} ${lastScoredDay(deps.clock.nowMs())}`
+      if (basis === finished) return
+      const made = await scoreDays(deps, options.days)
+      finished = made === 0 && !deps.stopping.aborted ? basis : undefined
     },
   }
 }

@@ -36,7 +36,14 @@ const noData: NoSnapshot = { status: 'no_data', leftOut: [] }
 
 /** What a tier shows of a feed, and what it is made of; without a key something newer is still to be made. */
 type Place = { key: string | undefined; shown: Snapshot | NoSnapshot }
-type Tier = { name: 'paid' | 'delayed'; variant: Variant; places: Map<FeedId, Place>; atMs(): number }
+type Tier = {
+  name: 'paid' | 'delayed'
+  variant: Variant
+  places: Map<FeedId, Place>
+  atMs(): number
+  /** Which files its snapshots were last made of. */
+  basis?: string
+}
 type Missing = { feed: FeedId; inputs: SnapshotInputs }
 
 export function createSnapshotCache(deps: SnapshotCacheDeps): SnapshotCache {
@@ -64,8 +71,11 @@ export function createSnapshotCache(deps: SnapshotCacheDeps): SnapshotCache {
   }
 
   /** Shows what was made before, and says what has to be made. */
-  const lookUp = async (tier: Tier, feed: FeedId, staleSnapshots: boolean): Promise<Missing | undefined> => {
-    const atMs = tier.atMs()
+  const lookUp = async (
+    { tier, atMs }: { tier: Tier; atMs: number },
+    feed: FeedId,
+    staleSnapshots: boolean,
+  ): Promise<Missing | undefined> => {
     const inputs = snapshotInputs(deps.fileCache, deps.licences, feeds[feed], tier.variant, atMs)
     if ('status' in inputs) {
       tier.places.set(feed, { key: undefined, shown: inputs })
@@ -89,13 +99,17 @@ export function createSnapshotCache(deps: SnapshotCacheDeps): SnapshotCache {
     await deps.fileCache.refresh(deps.database)
     const views: AsOfViews = new Map()
     for (const tier of [paid, delayed]) {
-      const looked = await Promise.all(feedIds.map((feed) => lookUp(tier, feed, staleSnapshots)))
+      const atMs = tier.atMs()
+      const basis = `${deps.fileCache.all().length} ${deps.fileCache.lastChange(atMs)}`
+      if (tier.basis === basis) continue
+      const looked = await Promise.all(feedIds.map((feed) => lookUp({ tier, atMs }, feed, staleSnapshots)))
       for (const missing of looked) {
         if (!missing) continue
         const { feed, inputs } = missing
         const shown = await maker.make(feeds[feed], tier.variant, inputs, { views, keep: true })
         await show(tier, feed, { key: inputs.key, shown }, inputs.knownAtMs)
       }
+      if (!staleSnapshots) tier.basis = basis
     }
   }
 

@@ -58,8 +58,11 @@ const toRecord = (row: FileRow): FileRecord => ({
   url: row.url,
 })
 
-export async function readFiles(sql: Sql, afterId = 0): Promise<FileRecord[]> {
-  const { rows } = await sql.query<FileRow>(`select ${columns} from matrix_file where id > $1 order by id`, [afterId])
+export async function readFiles(sql: Sql, afterId = 0, known: readonly number[] = []): Promise<FileRecord[]> {
+  const { rows } = await sql.query<FileRow>(
+    `select ${columns} from matrix_file where id > $1 and id <> all ($2::bigint[]) order by id`,
+    [afterId, known],
+  )
   return rows.map(toRecord)
 }
 
