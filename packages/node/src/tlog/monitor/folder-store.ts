@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isRecord } from '@assay/protocol/json-object'
+import { isRecord, parseJson } from '@assay/protocol/json-object'
 import { hashBytes, type TileId, tileWidth } from '../tiles.ts'
-import { parseJson } from './read-head.ts'
 import { tilePath } from './tile-source.ts'
 import { emptyState, type LogState, type LogStore } from './types.ts'
 
