@@ -1,4 +1,3 @@
-export { zeroBytes32 } from '@assay/protocol/typed-data/eas'
 export { attestationPackage, type CitationAttester, createCitationAttester } from './attest/attester.ts'
 export { describeLog, withKeys } from './attest/describe-attestation.ts'
 export { signRecord } from './attest/sign-record.ts'
