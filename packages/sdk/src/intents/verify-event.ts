@@ -1,6 +1,7 @@
 import { fromBase64url } from '@assay/protocol/base64'
 import { utf8 } from '@assay/protocol/bytes'
 import { verifyEd25519 } from '@assay/protocol/ed25519'
+import { splitEvent } from '@assay/protocol/event-text'
 import { parseJsonObject } from '@assay/protocol/json-object'
 import type { KeySet } from '@assay/protocol/keys/key-directory'
 
@@ -21,17 +22,15 @@ export type CloudEvent<Data = Record<string, unknown>> = {
 export type EventVerification = { status: 'verified'; keyId: string } | { status: 'invalid'; reason: string }
 
 const invalid = (reason: string): EventVerification => ({ status: 'invalid', reason })
-const dataMark = ',"data":'
 
 /**
  * Checks the event's own signature: a JWS over its attributes, which name the digest of `data` as it is in the text.
  * `json` is the text as received; written again it may differ.
  */
 export async function verifyEvent(json: string, keys: KeySet): Promise<EventVerification> {
-  const event = parseJsonObject(json)
-  const mark = json.indexOf(dataMark)
-  if (event === undefined || mark < 0 || !json.endsWith('}')) return invalid('not a signed event')
-  const { signature, data: _data, ...attributes } = event
+  const event = splitEvent(json)
+  if (event === undefined) return invalid('not a signed event')
+  const { signature, ...attributes } = event.attributes
   const [head, body, proof, ...more] = String(signature).split('.')
   if (!head || !body || !proof || more.length > 0) return invalid('the signature is not a compact JWS')
   const header = parseJsonObject(decode(head))
@@ -43,7 +42,7 @@ export async function verifyEvent(json: string, keys: KeySet): Promise<EventVeri
     return invalid('the signature does not fit')
   const signed = parseJsonObject(decode(body))
   if (signed === undefined || !sameFields(signed, attributes)) return invalid('the signature is over another event')
-  const digest = await crypto.subtle.digest('SHA-256', utf8(json.slice(mark + dataMark.length, -1)))
+  const digest = await crypto.subtle.digest('SHA-256', utf8(event.data))
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
   return hex === signed['datasha256'] ? { status: 'verified', keyId } : invalid('data was changed')
 }
