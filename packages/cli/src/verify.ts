@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fromUtf8 } from '@assay/protocol/bytes'
+import { parseJson } from '@assay/protocol/json-object'
 import type { EvidenceCheck, EvidenceReport, VerifyAttestationOptions } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from './command-context.ts'
 import { nodeUrl } from './commerce/node-url.ts'
@@ -248,14 +249,6 @@ function readBytes(path: string): Promise<Buffer> {
   return readFile(path).catch(() => {
     throw usageError(`cannot read ${path}`)
   })
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const marks = { passed: 'ok ', failed: 'NO ', not_checked: ' - ' } as const

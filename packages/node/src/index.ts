@@ -20,6 +20,7 @@ export {
 } from '@assay/till/internal'
 export { systemClock } from '@assay/till/kernel/clock'
 export { ConfigError } from '@assay/till/kernel/config-error'
+export { readTextIfThere, writeDurably } from '@assay/till/kernel/durable-file'
 export { createIds } from '@assay/till/kernel/ids'
 export { silentLog } from '@assay/till/kernel/log'
 export { silentMetrics } from '@assay/till/kernel/metrics'

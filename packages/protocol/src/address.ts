@@ -4,7 +4,7 @@ import type { Hex } from './bytes.ts'
 /** An EVM address in the one form the database and every comparison use: lower case. */
 export type Address = Hex
 
-const addressPattern = /^0x[0-9a-fA-F]{40}$/
+export const addressPattern = /^0x[0-9a-fA-F]{40}$/
 
 export const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
 

@@ -5,18 +5,33 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true })
+export const asRecord = (value: unknown): Record<string, unknown> | undefined => (isRecord(value) ? value : undefined)
 
-/** The JSON object in these bytes, or undefined. */
-export function readJsonObject(bytes: Uint8Array | undefined): Record<string, unknown> | undefined {
-  if (bytes === undefined) return undefined
+/** The JSON value of a text, or undefined. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(decoder.decode(bytes))
-    return isRecord(value) ? value : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
+
+/** The JSON object of a text, or undefined. */
+export const parseJsonObject = (text: string) => asRecord(parseJson(text))
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** The JSON value in these bytes, or undefined. */
+export function readJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+/** The JSON object in these bytes, or undefined. */
+export const readJsonObject = (bytes: Uint8Array | undefined) => bytes && asRecord(readJson(bytes))
 
 /** The JSON object in base64, or undefined. */
 export function decodeJson(value: string): Record<string, unknown> | undefined {

@@ -1,3 +1,4 @@
+import { addressPattern } from '@assay/protocol/address'
 import { isRecord } from '@assay/protocol/json-object'
 import { isLoopbackUrl } from '@assay/protocol/loopback'
 import { AssayError } from './errors.ts'
@@ -38,8 +39,6 @@ export async function readDemo(baseUrl: string, platform: Pick<Platform, 'fetch'
 export async function readDemoNetworks(baseUrl: string, platform?: Pick<Platform, 'fetch'>): Promise<PayableNetwork[]> {
   return (await readDemo(baseUrl, platform)).networks
 }
-
-const addressPattern = /^0x[0-9a-fA-F]{40}$/
 
 function readChain(chain: unknown): PayableNetwork[] {
   const { network, usdc } = isRecord(chain) ? chain : {}

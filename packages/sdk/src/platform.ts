@@ -1,3 +1,5 @@
+import { sleep } from '@assay/protocol/sleep'
+
 /** What the client takes from its surroundings; tests give their own. */
 export type Platform = {
   fetch(request: Request): Promise<Response>
@@ -17,17 +19,5 @@ export const defaultPlatform: Platform = {
     const timer = setTimeout(() => controller.abort(new DOMException('no answer in time', 'TimeoutError')), ms)
     return { signal: controller.signal, clear: () => clearTimeout(timer) }
   },
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason)
-      const stop = () => {
-        clearTimeout(timer)
-        reject(signal?.reason)
-      }
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', stop)
-        resolve()
-      }, ms)
-      signal?.addEventListener('abort', stop, { once: true })
-    }),
+  sleep,
 }

@@ -1,3 +1,4 @@
+import { addressPattern } from '@assay/protocol/address'
 import { formatUsd, parseMicro, parseUsd } from '@assay/protocol/money'
 import { isSameResource } from '@assay/protocol/same-resource'
 import { AssayError } from './errors.ts'
@@ -25,8 +26,6 @@ export type SpendingPolicy = {
 /** An offer that may be signed, by this payment method. */
 type AllowedOffer = { offer: Offer; network: PayableNetwork; amountMicro: bigint; paymentMethod: PaymentMethod }
 export type ChosenOffer = AllowedOffer & { choice: PaymentMethodChoice }
-
-const addressPattern = /^0x[0-9a-fA-F]{40}$/
 
 /**
  * The best offer that the policy allows: by the payment method that costs and risks least, then in the order of our networks.

@@ -1,5 +1,6 @@
 // What the node of the same version uses beside the entry points that are named after folders. May change in any release.
 export { mandateHeader } from './contract/credit-terms.ts'
+export { asRefusal } from './contract/entitlement.ts'
 export type { JwsPort } from './contract/offers.ts'
 export type { Attribution, Gate, GateOutcome, PaidRoute, PreparedAnswer, ReleaseAnswer } from './contract/paid-call.ts'
 export { maxTimeoutSeconds, type Payees, payeeAddress } from './contract/terms.ts'

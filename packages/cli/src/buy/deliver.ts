@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { readJson } from '@assay/protocol/json-object'
 import {
   type AssayClient,
   type AssayResult,
@@ -39,7 +40,7 @@ export async function deliver(context: CommandContext, delivery: Delivery, optio
   const { terminal, endWith } = context
   const { result, quote } = delivery
   const bytes = new Uint8Array(await result.response.clone().arrayBuffer())
-  const body = parseJson(bytes)
+  const body = readJson(bytes)
   const evidenceIn = [options.save, ...(options.outEvidence ? [options.out] : [])].filter((path) => path !== undefined)
   const witnessed = evidenceIn.length > 0 ? await saveEvidence(delivery, evidenceIn, body, options) : undefined
   if (options.withhold) return
@@ -112,13 +113,5 @@ function resultDocument(delivery: Delivery, options: DeliverOptions, body: unkno
     verified: verifiedDocument(result.verified),
     receipt: receiptDocument(result.receipt),
     ...(options.save === undefined ? {} : { evidence: options.save }),
-  }
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    return undefined
   }
 }

@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { createServer, type IncomingMessage } from 'node:http'
+import { mkdir } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { toBase64 } from '@assay/protocol/base64'
 import { readLimited } from '@assay/protocol/read-limited'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
-import { loadNode } from '../load-node.ts'
-import { listen } from '../log/listen.ts'
+import { loadNode, type Node } from '../load-node.ts'
+import { type Answer, type Place, serve } from '../log/serve.ts'
 import { readLogStatements } from './read-log-statements.ts'
 
 export type WitnessRun = {
@@ -33,15 +33,14 @@ export async function runWitness({ terminal }: CommandContext, options: WitnessR
   await served.close()
 }
 
-type Answer = { status: number; contentType: string; body: string }
 const plain = (status: number, body: string): Answer => ({ status, contentType: 'text/plain; charset=utf-8', body })
 
 /** C2SP tlog-witness over HTTP: POST /add-checkpoint, and GET /<SHA-256 of the origin>/checkpoint. */
 export async function serveWitness(
   witness: { addCheckpoint(body: string): Promise<Answer>; readHead(originHash: string): Promise<string | undefined> },
-  place: { host: string; port: number },
+  place: Place,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const answer = async (request: IncomingMessage): Promise<Answer> => {
+  return serve(place, async (request) => {
     const [, originHash] = /^\/([0-9a-f]{64})\/checkpoint$/.exec(request.url ?? '') ?? []
     if (originHash !== undefined && request.method === 'GET') {
       const note = await witness.readHead(originHash)
@@ -51,32 +50,17 @@ export async function serveWitness(
     if (request.method !== 'POST') return plain(405, 'POST /add-checkpoint\n')
     const body = await readBody(request)
     return body === undefined ? plain(413, 'too large\n') : witness.addCheckpoint(body)
-  }
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
-    answer(request).then(
-      ({ status, contentType, body }) => {
-        // What is left of a body that was too large is not waited for.
-        if (status === 413) response.setHeader('connection', 'close')
-        response.writeHead(status, { 'content-type': contentType }).end(body)
-      },
-      () => response.writeHead(500).end(),
-    )
   })
-  return {
-    url: await listen(server, place),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeIdleConnections()
-      }),
-  }
 }
 
 export async function openWitness(options: Omit<WitnessRun, 'host' | 'port'>) {
-  const { createWitness, parseNoteKey, privateKeyFromSeed, systemClock } = await loadNode()
+  const node = await loadNode()
+  const { createWitness, parseNoteKey, privateKeyFromSeed, systemClock } = node
   await mkdir(options.home, { recursive: true, mode: 0o700 })
   const keyFile = join(options.home, 'key')
-  const seed = (await readText(keyFile)) ?? (await writeDurably(keyFile, randomBytes(32).toString('base64url'), 0o600))
+  const kept = await node.readTextIfThere(keyFile)
+  const seed = kept ?? randomBytes(32).toString('base64url')
+  if (kept === undefined) await node.writeDurably(keyFile, seed, 0o600)
   const logs = new Map<string, NonNullable<ReturnType<typeof parseNoteKey>>[]>()
   for (const vkey of options.log) {
     const key = parseNoteKey(vkey)
@@ -91,15 +75,15 @@ export async function openWitness(options: Omit<WitnessRun, 'host' | 'port'>) {
     wallets: options.trustWallet ?? [],
     statementsOf: readLogStatements(systemClock),
     clock: systemClock,
-    store: fileStore(seenFile),
+    store: fileStore(node, seenFile),
   })
-  return { ...witness, readHead: (originHash: string) => readHead(seenFile, originHash) }
+  return { ...witness, readHead: (originHash: string) => readHead(node, seenFile, originHash) }
 }
 
 type Seen = Record<string, { size: number; root: string; note?: string }>
 
-async function readHead(path: string, originHash: string): Promise<string | undefined> {
-  const seen = JSON.parse((await readText(path)) ?? '{}') as Seen
+async function readHead({ readTextIfThere }: Node, path: string, originHash: string): Promise<string | undefined> {
+  const seen = JSON.parse((await readTextIfThere(path)) ?? '{}') as Seen
   const [, found] = Object.entries(seen).find(([origin]) => sha256Hex(origin) === originHash) ?? []
   return found?.note
 }
@@ -107,12 +91,12 @@ async function readHead(path: string, originHash: string): Promise<string | unde
 const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** One change at a time; the new state is on disk, under its own name, before anybody gets an answer. */
-function fileStore(path: string) {
+function fileStore({ readTextIfThere, writeDurably }: Node, path: string) {
   let last: Promise<unknown> = Promise.resolve()
   type Store = import('@assay/node').WitnessStore
   const change: Store['change'] = (origin, decide) => {
     const mine = last.then(async () => {
-      const seen = JSON.parse((await readText(path)) ?? '{}') as Seen
+      const seen = JSON.parse((await readTextIfThere(path)) ?? '{}') as Seen
       const known = seen[origin]
       const { keep, answer } = decide(
         known && { size: known.size, root: Buffer.from(known.root, 'base64'), note: known.note },
@@ -125,25 +109,6 @@ function fileStore(path: string) {
     return mine
   }
   return { change }
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-}
-
-async function writeDurably(path: string, text: string, mode: number): Promise<string> {
-  const file = await open(`${path}.new`, 'w', mode)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(`${path}.new`, path)
-  return text
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

@@ -1,3 +1,5 @@
+import { readJson } from '@assay/protocol/json-object'
+
 /** One answer, read whole. */
 export type Answer = { status: number; headers: Headers; body: Uint8Array<ArrayBuffer> }
 
@@ -40,10 +42,10 @@ export async function gatherEndpoint(url: string, requested: string | undefined)
     preflight,
     nonsense,
     variants: await askVariants(url, method),
-    directory: parseJson(directory),
+    directory: documentIn(directory),
     documents: documentPaths.map((path, index) => ({ path, found: rest[index]?.status === 200 })),
-    openapi: parseJson(rest[0]),
-    manifest: parseJson(rest[1]),
+    openapi: documentIn(rest[0]),
+    manifest: documentIn(rest[1]),
   }
 }
 
@@ -108,11 +110,4 @@ async function readStart(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   return body.slice(0, length)
 }
 
-function parseJson(answer: Answer | undefined): unknown {
-  if (answer?.status !== 200) return undefined
-  try {
-    return JSON.parse(new TextDecoder().decode(answer.body))
-  } catch {
-    return undefined
-  }
-}
+const documentIn = (answer: Answer | undefined): unknown => (answer?.status === 200 ? readJson(answer.body) : undefined)

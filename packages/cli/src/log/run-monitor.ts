@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { join, resolve } from 'node:path'
 import {
   checkLog,
@@ -8,6 +9,7 @@ import {
   type LogState,
   type MonitorDeps,
   openFolderStore,
+  serveMonitor,
   verdictOf,
   watchLog,
 } from '@assay/node/log-monitor'
@@ -16,17 +18,17 @@ import { exitCodes } from '../exit-codes.ts'
 import { toJson } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { logPrefix, type MonitorFlags, monitorOptions, number, parseListen } from './monitor-options.ts'
-import { openStatusServer } from './status-server.ts'
+import { type Answer, serve } from './serve.ts'
 import { systemClock } from './system-clock.ts'
 
 type WatchedLog = { url: string; deps: MonitorDeps; store: ReturnType<typeof openFolderStore>; state: LogState }
 
 export async function runMonitor(context: CommandContext, urls: readonly string[], flags: MonitorFlags): Promise<void> {
   const intervalMs = Math.max(1, number('--interval', flags.interval)) * 1000
-  const listen = flags.serve === undefined ? undefined : parseListen(flags.serve)
+  const place = flags.serve === undefined ? undefined : parseListen(flags.serve)
   const logs = await openLogs(urls, flags)
   if (flags.once) return checkOnce(context, logs, flags.json)
-  const server = listen && (await openStatusServer(() => logs, listen, flags.mirror !== undefined))
+  const server = place && (await serve(place, (request) => answerStatus(logs, flags.mirror !== undefined, request)))
   if (server) context.terminal.out(`ready ${server.url}`)
   try {
     await context.terminal.untilInterrupted(async (signal) => {
@@ -43,6 +45,19 @@ export async function runMonitor(context: CommandContext, urls: readonly string[
   } finally {
     await server?.close()
   }
+}
+
+const onlyRead: Answer = {
+  status: 405,
+  contentType: 'text/plain; charset=utf-8',
+  body: 'GET or HEAD\n',
+  headers: { allow: 'GET, HEAD' },
+}
+
+/** What the monitor has on disk and in memory. */
+async function answerStatus(logs: readonly WatchedLog[], mirror: boolean, { method, url = '/' }: IncomingMessage) {
+  if (method !== 'GET' && method !== 'HEAD') return onlyRead
+  return serveMonitor(url.split('?')[0] ?? '/', logs, { nowMs: Date.now(), mirror })
 }
 
 async function openLogs(urls: readonly string[], flags: MonitorFlags): Promise<WatchedLog[]> {

@@ -1,3 +1,4 @@
+import { parseJsonObject } from '@assay/protocol/json-object'
 import { type AssayClient, AssayError, createAssayClient } from '@assay/sdk'
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Server } from '@modelcontextprotocol/server'
@@ -102,27 +103,17 @@ async function buy({ client }: Buyer, { method, url, body }: AskedRequest): Prom
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: json }),
     })
     const text = await bought.response.text()
+    const structuredContent = parseJsonObject(text)
     const { payment, verified } = bought
     return {
       ...(bought.response.ok ? {} : { isError: true }),
       content: [{ type: 'text', text }],
-      ...structured(text),
+      ...(structuredContent && { structuredContent }),
       _meta: { 'assay/payment': payment.status, 'assay/signature': verified.status },
     }
   } catch (error) {
     if (!(error instanceof AssayError)) throw error
     const { message, hint } = toCliError(await keepPurchase(error))
     return { isError: true, content: [{ type: 'text', text: `${message}. ${hint ?? ''}`.trim() }] }
-  }
-}
-
-function structured(text: string): { structuredContent?: Record<string, unknown> } {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? { structuredContent: value as Record<string, unknown> }
-      : {}
-  } catch {
-    return {}
   }
 }

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { parseJson } from '@assay/protocol/json-object'
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
@@ -65,12 +66,4 @@ async function runProve({ terminal }: CommandContext, file: string, options: Pro
       ...proof.not_proven.map((line) => `  - ${line}`),
     ].join('\n'),
   )
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

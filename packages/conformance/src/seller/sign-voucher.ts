@@ -6,6 +6,7 @@ import {
   createChannelHashes,
   depositNonce,
   erc3009Collector,
+  voucherTypes,
 } from '@assay/protocol/typed-data/channel'
 import { receiveTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Offer, PaymentRequired } from '@assay/sdk'
@@ -62,13 +63,6 @@ export type Channel = {
 
 /** Sellers pay the gas of a deposit, and some refuse what is not worth it. */
 const depositMicroMin = 20_000n
-
-const voucherTypes = {
-  Voucher: [
-    { name: 'channelId', type: 'bytes32' },
-    { name: 'maxClaimableAmount', type: 'uint128' },
-  ],
-} as const
 
 const lower = (address: unknown) => String(address).toLowerCase() as Address
 

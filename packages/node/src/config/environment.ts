@@ -1,7 +1,7 @@
 import { hasChecksum } from '@assay/protocol/address'
-import { parseUsd } from '@assay/protocol/money'
 import { defaultAnswerDays, minAnswerDays, minPaymentDays } from '@assay/till/store/partitions'
 import { z } from 'zod'
+import { commaList, flag, jsonObject, usd } from '../shops/shop-settings.ts'
 
 const databaseUrl = z
   .string()
@@ -12,34 +12,13 @@ const port = z
   .regex(/^\d{1,5}$/, 'must be a port number')
   .transform(Number)
   .refine((value) => value < 65_536, 'must be below 65536')
-const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
 const daysFrom = (least: number) =>
   z
     .string()
     .regex(/^[1-9][0-9]{0,4}$/, 'must be a number of days')
     .transform(Number)
     .refine((days) => days >= least, `must be at least ${least}`)
-const usd = z.string().transform((text, context) => {
-  const micro = parseUsd(text)
-  if (micro === undefined) context.addIssue({ code: 'custom', message: 'must be decimal USD such as 2500 or 0.5' })
-  return micro ?? 0n
-})
-const urlList = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean),
-)
 const checksummed = z.string().refine((text) => hasChecksum(text), 'must be an address with its EIP-55 checksum')
-
-const jsonObject = z.string().transform((text, context) => {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {}
-  context.addIssue({ code: 'custom', message: 'must be a JSON object' })
-  return {}
-})
 
 export const processesMax = 64
 
@@ -64,8 +43,8 @@ export const environmentSchema = z.object({
     .transform((text) => text.split(',').map(Number))
     .default([8545, 8546]),
   NETWORKS: z.enum(['main', 'test'], 'must be main or test').default('main'),
-  BASE_RPC_URLS: urlList.default([]),
-  POLYGON_RPC_URLS: urlList.default([]),
+  BASE_RPC_URLS: commaList.default([]),
+  POLYGON_RPC_URLS: commaList.default([]),
   CHAINS: jsonObject.optional(),
   DOLLARS: jsonObject.optional(),
   PAY_TO: checksummed.optional(),

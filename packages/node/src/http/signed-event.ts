@@ -1,12 +1,10 @@
+import { joinEvent } from '@assay/protocol/event-text'
 import type { JwsPort } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 
 export type EventAttributes = { id: string; source: string; type: string; subject: string; time: string }
 
-/**
- * A CloudEvent 1.0 in JSON that carries its own signature: a JWS over its attributes, which name the digest of `data`.
- * `data` comes last and unchanged, so that a reader can check the digest without writing JSON again.
- */
+/** A CloudEvent 1.0 in JSON that carries its own signature: a JWS over its attributes, which name the digest of `data`. */
 export function signedEvent(jws: Pick<JwsPort, 'sign'>, given: EventAttributes, data: string): string {
   const attributes = {
     specversion: '1.0',
@@ -14,8 +12,7 @@ export function signedEvent(jws: Pick<JwsPort, 'sign'>, given: EventAttributes, 
     datacontenttype: 'application/json',
     datasha256: sha256(data).toString('hex'),
   }
-  const open = JSON.stringify({ ...attributes, signature: jws.sign(attributes) }).slice(0, -1)
-  return `${open},"data":${data}}`
+  return joinEvent({ ...attributes, signature: jws.sign(attributes) }, data)
 }
 
 /** One server-sent event. An id of null leaves the reader's place where it was. */

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { parseJsonObject } from '@assay/protocol/json-object'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import type { PayoutPolicy, WithdrawPolicy } from '@assay/till/payouts'
 import { z } from 'zod'
@@ -69,7 +70,7 @@ const usdText = (isAllowed: (micro: Micro) => boolean, message: string) =>
   })
 
 /** Members that are an amount or a price. */
-export const usd = usdText(() => true, 'must be decimal USD')
+export const usd = usdText(() => true, 'must be decimal USD such as 2500 or 0.5')
 export const usdAboveZero = usdText((micro) => micro > 0n, 'must be decimal USD above 0')
 
 /** The members of a JSON variable. */
@@ -81,22 +82,23 @@ export function parseMembers<T>(variable: string, schema: z.ZodType<T>, given: u
   )
 }
 
+export const jsonObject = z.string().transform((text, context) => {
+  const value = parseJsonObject(text)
+  if (value === undefined) context.addIssue({ code: 'custom', message: 'must be a JSON object' })
+  return value ?? {}
+})
+export const commaList = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+)
+export const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
+
 const kinds: Record<Variable['kind'], z.ZodType> = {
-  json: z.string().transform((text, context) => {
-    try {
-      const value: unknown = JSON.parse(text)
-      if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
-    } catch {}
-    context.addIssue({ code: 'custom', message: 'must be a JSON object' })
-    return {}
-  }),
-  list: z.string().transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  ),
-  flag: z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true'),
+  json: jsonObject,
+  list: commaList,
+  flag,
   text: z.string(),
 }
 

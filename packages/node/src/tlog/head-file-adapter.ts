@@ -1,6 +1,6 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { parseCheckpoint } from '@assay/protocol/log/checkpoint'
+import { readTextIfThere, writeDurably } from '@assay/till/kernel/durable-file'
 import type { HeadSource } from './outside-heads.ts'
 
 /** `keep` gives the reason when the folder cannot be written, once. */
@@ -19,10 +19,7 @@ export function openHeadFile(folder: string): HeadFile {
     // Written a moment after the head was signed, and gone where the folder is not kept.
     seesEveryHead: false,
     outsideHeads: async () => {
-      const note = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return undefined
-        throw error
-      })
+      const note = await readTextIfThere(path)
       return note === undefined ? [] : [{ source: 'data folder', note }]
     },
     keep: async (note) => {
@@ -39,16 +36,4 @@ export function openHeadFile(folder: string): HeadFile {
       }
     },
   }
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
-  const file = await open(`${path}.new`, 'w', 0o644)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(`${path}.new`, path)
 }

@@ -4,7 +4,7 @@ import { utf8 } from '../bytes.ts'
 import { tryCanonicalJson } from '../canonical-json.ts'
 import { isRecord } from '../json-object.ts'
 import { recoverSigner } from '../recover-signer.ts'
-import { attestTypes, attestUid, citationSchema, citationSchemaUid, zeroBytes32 } from '../typed-data/eas.ts'
+import { attestTypes, attestUid, citationSchema, citationSchemaUid, noPage, zeroBytes32 } from '../typed-data/eas.ts'
 import { type CitationAttestation, type Finding, failed, passed } from './attestation-file.ts'
 
 export const recordText = (file: CitationAttestation) => tryCanonicalJson(file.record) ?? ''
@@ -51,13 +51,6 @@ function dataOf(file: CitationAttestation): Record<string, string> {
     claimSha256: textOr(record.claim_sha256, zeroBytes32),
     priceMicro: String(record.price_micro),
   }
-}
-
-const noPage = {
-  contentSha256: zeroBytes32,
-  textSha256: zeroBytes32,
-  quoteSha256: zeroBytes32,
-  claimSha256: zeroBytes32,
 }
 
 /** A citation is about one page; a claim about several, of which the first is in the signed data. */

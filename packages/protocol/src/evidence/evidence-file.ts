@@ -1,7 +1,7 @@
 import { isAddress } from 'viem/utils'
 import { fromBase64, toBase64 } from '../base64.ts'
 import { fromUtf8, type Hex } from '../bytes.ts'
-import { isRecord, readJsonObject } from '../json-object.ts'
+import { isRecord, parseJson, readJsonObject } from '../json-object.ts'
 import { type CitationAttestation, parseAttestation } from './attestation-file.ts'
 
 /**
@@ -52,7 +52,7 @@ export function attestationIn(body: Uint8Array): CitationAttestation | undefined
  * attestation is one whether the file says so or not: its proof cannot be left out.
  */
 export function parseEvidence(file: unknown): Evidence | undefined {
-  const value = file instanceof Uint8Array ? parseJson(file) : file
+  const value = file instanceof Uint8Array ? parseJson(fromUtf8(file) ?? '') : file
   if (!isShallow(value, depthMax)) return undefined
   const bare = parseAttestation(value)
   if (bare) return { ...emptyFile, keys: { origin: bare.record.node, directory: null }, attestation: bare }
@@ -69,14 +69,6 @@ export function parseEvidence(file: unknown): Evidence | undefined {
   const found = given ?? attestationIn(body) ?? null
   if (alone && (!found || payment !== null || receipt !== null)) return undefined
   return { ...(value as Evidence), version: 2, payment, receipt, attestation: found }
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(fromUtf8(bytes) ?? '')
-  } catch {
-    return undefined
-  }
 }
 
 const depthMax = 200

@@ -26,6 +26,12 @@ export type ChannelConfig = {
 const configType =
   'ChannelConfig(address payer,address payerAuthorizer,address receiver,address receiverAuthorizer,address token,uint40 withdrawDelay,bytes32 salt)'
 const voucherType = 'Voucher(bytes32 channelId,uint128 maxClaimableAmount)'
+export const voucherTypes = {
+  Voucher: [
+    { name: 'channelId', type: 'bytes32' },
+    { name: 'maxClaimableAmount', type: 'uint128' },
+  ],
+} as const
 const prefix = new Uint8Array([0x19, 0x01])
 
 /** Ids and digests of channels on one chain; what does not change is hashed once. */

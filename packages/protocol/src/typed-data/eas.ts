@@ -12,6 +12,14 @@ export const easContract: Address = '0x4200000000000000000000000000000000000021'
 const easVersion = '1.0.1'
 export const zeroBytes32: Hex = `0x${'00'.repeat(32)}`
 
+/** A remittance is about a sale and no page; the schema of attestations has places for one. */
+export const noPage = {
+  contentSha256: zeroBytes32,
+  textSha256: zeroBytes32,
+  quoteSha256: zeroBytes32,
+  claimSha256: zeroBytes32,
+}
+
 export const citationSchema =
   'bytes32 recordSha256,string sourceUrl,bytes32 contentSha256,bytes32 textSha256,bytes32 quoteSha256,bytes32 claimSha256,address agent,address payer,uint64 priceMicro'
 

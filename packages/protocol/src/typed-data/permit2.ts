@@ -1,7 +1,7 @@
 import type { Address } from '../address.ts'
 import { concatBytes, type Hex, utf8 } from '../bytes.ts'
 import { type Hash, keccak256 } from '../hash.ts'
-import { addressWord, uintWord } from './words.ts'
+import { addressWord, encodeWord, uintWord } from './words.ts'
 
 /** At the same addresses on every chain. */
 export const permit2Address: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3'
@@ -82,7 +82,7 @@ export function permit2Digest(
 }
 
 /** What a claim of a permit is known by: all tokens and both proxies share the nonces of an owner. */
-export const permit2Key = (nonce: bigint): Hex => `${permit2Address}${nonce.toString(16).padStart(64, '0')}`
+export const permit2Key = (nonce: bigint): Hex => `${permit2Address}${encodeWord(nonce)}`
 
 export function nonceOfPermit2Key(key: Hex): bigint | undefined {
   return key.length === 2 + 40 + 64 && key.startsWith(permit2Address) ? BigInt(`0x${key.slice(-64)}`) : undefined

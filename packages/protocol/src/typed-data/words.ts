@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts'
-import { concatBytes, fromHex } from '../bytes.ts'
+import { concatBytes, fromHex, type Hex } from '../bytes.ts'
 
 const uint64Max = 0xffff_ffff_ffff_ffffn
 
@@ -16,6 +16,10 @@ export function uintWord(value: bigint | number): Uint8Array<ArrayBuffer> {
 
 export const addressWord = (address: Address): Uint8Array<ArrayBuffer> =>
   concatBytes(new Uint8Array(12), fromHex(address))
+
+/** A number, an address or a word as the digits of one word, for calldata that is put together as text. */
+export const encodeWord = (value: bigint | number | Hex): string =>
+  (typeof value === 'string' ? value.slice(2).toLowerCase() : value.toString(16)).padStart(64, '0')
 
 /** Text in the tail of an ABI encoding: its length, then its bytes up to the next whole word. */
 export function textWords(text: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -9,6 +9,7 @@ import {
   createChannelHashes,
   depositNonce,
   erc3009Collector,
+  voucherTypes,
   withdrawDelays,
 } from '@assay/protocol/typed-data/channel'
 import { receiveTypes } from '@assay/protocol/typed-data/transfer-authorization'
@@ -76,13 +77,6 @@ function configOf(payer: string, { offer, network }: Pick<ChosenOffer, 'offer' |
 
 export const channelIdOf = (payer: string, chosen: Pick<ChosenOffer, 'offer' | 'network'>): Hex =>
   createChannelHashes(chainIdOf(chosen.network)).channelId(configOf(payer, chosen))
-
-const voucherTypes = {
-  Voucher: [
-    { name: 'channelId', type: 'bytes32' },
-    { name: 'maxClaimableAmount', type: 'uint128' },
-  ],
-} as const
 
 /**
  * A voucher for one more call, with a deposit where the channel does not hold it. Where nothing is known of the channel it

@@ -1,5 +1,6 @@
 import { type Hex, isHex } from '@assay/protocol/bytes'
 import { channelContract, erc3009Collector } from '@assay/protocol/typed-data/channel'
+import { encodeWord } from '@assay/protocol/typed-data/words'
 import { toEventSelector, toFunctionSelector } from 'viem'
 import { ChainUnreadable, type ChannelsPort } from './chain-port.ts'
 import type { Network } from './network.ts'
@@ -7,7 +8,7 @@ import { areDeployed } from './payer-code.ts'
 import { agreedReceipt } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
 import { agreedStep } from './search-logs.ts'
-import { addressTopic, addressWord, topicAddress } from './usdc-abi.ts'
+import { addressTopic, topicAddress } from './usdc-abi.ts'
 
 const selectors = {
   channels: toFunctionSelector('function channels(bytes32)'),
@@ -52,7 +53,7 @@ export function createChannelsPort(rpc: Rpc, network: Network): ChannelsPort {
       return { balanceMicro: balanceMicro as bigint, claimedMicro: claimedMicro as bigint }
     },
     async receiver(receiver, at) {
-      const data = `${selectors.receivers}${addressWord(receiver)}${addressWord(network.usdc.address)}`
+      const data = `${selectors.receivers}${encodeWord(receiver)}${encodeWord(network.usdc.address)}`
       const [claimed, settled] = await read(data, at, 2)
       return { claimedMicro: claimed as bigint, settledMicro: settled as bigint }
     },

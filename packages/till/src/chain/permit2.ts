@@ -2,6 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import { permit2Address, permit2Proxies } from '@assay/protocol/typed-data/permit2'
+import { encodeWord } from '@assay/protocol/typed-data/words'
 import { toFunctionSelector } from 'viem'
 import { ChainUnreadable, type KeyUse, type Permit2Port, type SettlementEvidence } from './chain-port.ts'
 import type { Network } from './network.ts'
@@ -9,7 +10,7 @@ import { areDeployed, hasAgreedCode } from './payer-code.ts'
 import { agreedReceipt, gasGwei, noAgreedReceipt, transfersOf, unreadable } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
 import { agreedLogs } from './search-logs.ts'
-import { addressTopic, addressWord, calls, topics, word } from './usdc-abi.ts'
+import { addressTopic, calls, topics, word } from './usdc-abi.ts'
 
 const selectors = {
   nonceBitmap: toFunctionSelector('function nonceBitmap(address,uint256)'),
@@ -17,10 +18,9 @@ const selectors = {
 }
 
 const blockTag = (at: 'latest' | bigint): string => (typeof at === 'bigint' ? `0x${at.toString(16)}` : at)
-const uintHex = (value: bigint): string => value.toString(16).padStart(64, '0')
 const bitmapCall = (owner: Address, nonce: bigint) => ({
   to: permit2Address,
-  data: `${selectors.nonceBitmap}${addressWord(owner)}${uintHex(nonce >> 8n)}`,
+  data: `${selectors.nonceBitmap}${encodeWord(owner)}${encodeWord(nonce >> 8n)}`,
 })
 
 function required(answer: unknown): bigint {
@@ -101,7 +101,7 @@ export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Pro
       const call = (target: object) => ({ method: 'eth_call', params: [target, 'latest'] })
       const [balance, allowance, bits, code] = await rpc.batch([
         call({ to: usdc, data: calls.balanceOf(payer) }),
-        call({ to: usdc, data: `${selectors.allowance}${addressWord(payer)}${addressWord(permit2Address)}` }),
+        call({ to: usdc, data: `${selectors.allowance}${encodeWord(payer)}${encodeWord(permit2Address)}` }),
         call(bitmapCall(payer, nonce)),
         { method: 'eth_getCode', params: [payer, 'latest'] },
       ])
@@ -113,7 +113,7 @@ export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Pro
       }
     },
     async allowance(payer, blockNumber) {
-      const data = `${selectors.allowance}${addressWord(payer)}${addressWord(permit2Address)}`
+      const data = `${selectors.allowance}${encodeWord(payer)}${encodeWord(permit2Address)}`
       return required(await rpc.agreed('eth_call', [{ to: usdc, data }, blockTag(blockNumber)]))
     },
     byTransaction: (transaction, permit) => readSubmitted(reads, transaction, permit).catch(unreadable),
@@ -139,7 +139,7 @@ async function readSubmitted(
   const reverted = { status: 'reverted', transaction, gasGwei: gasGwei(receipt) } as const
   const moved = transfersOf(network, receipt).filter(({ sender }) => sender === payer)
   const { input = '0x' } = await transactionOf(transaction)
-  if (moved.length === 0 || !input.includes(uintHex(nonce))) return reverted
+  if (moved.length === 0 || !input.includes(encodeWord(nonce))) return reverted
   const block = BigInt(receipt.blockNumber)
   if (!(await used(payer, nonce, block)) || (await used(payer, nonce, block - 1n))) return reverted
   const ours = moved.find((one) => one.recipient === payTo && one.amountMicro === amountMicro)
@@ -164,7 +164,7 @@ async function readUse(
   const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))]
   const inputs = new Map<Hex, Transaction>()
   for (const hash of hashes) inputs.set(hash, await transactionOf(hash))
-  const named = hashes.filter((hash) => inputs.get(hash)?.input?.includes(uintHex(nonce)))
+  const named = hashes.filter((hash) => inputs.get(hash)?.input?.includes(encodeWord(nonce)))
   // A wrapper may hide what it calls; a call of a proxy with another permit is surely not this one.
   const hidden = hashes.filter((hash) => !((inputs.get(hash)?.to?.toLowerCase() ?? '') in places))
   const [carrier] = [...named, ...hidden]

@@ -1,5 +1,6 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { encodeWord } from '@assay/protocol/typed-data/words'
 
 /** The few functions of USDC that we call, written as fixed layouts: these reads are on the path of every payment. */
 export const topics = {
@@ -17,14 +18,13 @@ const selectors = {
   decimals: '0x313ce567',
 } as const
 
-export const addressWord = (address: Address): string => address.slice(2).padStart(64, '0')
-export const addressTopic = (address: Address): Hex => `0x${addressWord(address)}`
+export const addressTopic = (address: Address): Hex => `0x${encodeWord(address)}`
 export const topicAddress = (topic: string): Address | undefined => parseAddress(`0x${topic.slice(-40)}`)
 
 export const calls = {
-  balanceOf: (owner: Address): Hex => `${selectors.balanceOf}${addressWord(owner)}`,
+  balanceOf: (owner: Address): Hex => `${selectors.balanceOf}${encodeWord(owner)}`,
   authorizationState: (payer: Address, nonce: Hex): Hex =>
-    `${selectors.authorizationState}${addressWord(payer)}${nonce.slice(2)}`,
+    `${selectors.authorizationState}${encodeWord(payer)}${nonce.slice(2)}`,
   name: (): Hex => selectors.name,
   version: (): Hex => selectors.version,
   domainSeparator: (): Hex => selectors.domainSeparator,

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import type { Problem } from '../kernel/problem.ts'
+import { Problem } from '../kernel/problem.ts'
 import type { LedgerTransaction } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import type { AnswerContent, PaidCall, PaidRoute, PreparedAnswer } from './paid-call.ts'
@@ -45,6 +45,11 @@ export type HoldOutcome =
   /** Does not cover this call: the answer is a 402 with this note, and what else helps the caller choose. */
   | { status: 'not_covered'; note: string; extra?: Record<string, unknown> }
   | { status: 'refused'; problem: Problem }
+
+export function asRefusal(error: unknown): HoldOutcome {
+  if (error instanceof Problem) return { status: 'refused', problem: error }
+  throw error
+}
 
 export type Hold = {
   status: 'held'

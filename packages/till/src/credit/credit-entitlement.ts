@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { chainOfAsset } from '@assay/protocol/asset'
 import { formatUsd } from '@assay/protocol/money'
 import { takesCredit } from '../contract/credit-terms.ts'
-import type { EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
+import { asRefusal, type EntitlementPort, type Hold, type HoldOutcome } from '../contract/entitlement.ts'
 import { callFingerprint } from '../contract/fingerprint.ts'
 import type { PaidCall } from '../contract/paid-call.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -90,11 +90,6 @@ export function createCreditEntitlement(deps: CreditDeps): EntitlementPort & { r
       if (failures.length > 0) throw failures[0]
     },
   }
-}
-
-function asRefusal(error: unknown): HoldOutcome {
-  if (error instanceof Problem) return { status: 'refused', problem: error }
-  throw error
 }
 
 type Parts = CreditDeps &

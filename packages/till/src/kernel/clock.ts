@@ -1,3 +1,5 @@
+import { sleep } from '@assay/protocol/sleep'
+
 /** Time is a port, so that tests, simulation and recovery can move it. */
 export type Clock = {
   nowMs(): number
@@ -10,19 +12,7 @@ export type Clock = {
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason)
-      const stop = () => {
-        clearTimeout(timer)
-        reject(signal?.reason)
-      }
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', stop)
-        resolve()
-      }, ms)
-      signal?.addEventListener('abort', stop, { once: true })
-    }),
+  sleep,
 }
 
 export function nowSeconds(clock: Clock): number {

@@ -72,6 +72,14 @@ export class Problem extends Error {
   }
 }
 
+/** One field of the input is wrong. */
+export const fieldProblem = (field: string, problem: string, { extra, ...details }: ProblemDetails = {}): Problem =>
+  new Problem('input_invalid', {
+    detail: `${field} ${problem}`,
+    ...details,
+    extra: { problems: [{ field, problem }], ...extra },
+  })
+
 /** The JSON body of a problem. `docsOrigin` is where `type` resolves. */
 export function problemBody(problem: Problem, docsOrigin: string, requestId?: string): Record<string, unknown> {
   const { code, title, status, retryable, hint } = problem.kind

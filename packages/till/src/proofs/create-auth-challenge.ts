@@ -1,6 +1,7 @@
 import type { Account } from '@assay/protocol/account'
 import { type SiwxInfo, siweMessage } from '@assay/protocol/siwe-message'
 import { z } from 'zod'
+import { addressText } from '../kernel/address-text.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import type { ProofDeps } from './proof-deps.ts'
 
@@ -29,10 +30,7 @@ export function createChallenge(deps: Pick<ProofDeps, 'clock' | 'nonces' | 'chai
 }
 
 export const authChallengeBody = z.strictObject({
-  address: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{40}$/)
-    .optional(),
+  address: addressText.optional(),
   chain_id: z
     .string()
     .regex(/^eip155:[1-9][0-9]{0,14}$/)

@@ -1,5 +1,6 @@
 import { didOfAccount, type ProvenAccount, parsePkhDid } from '@assay/protocol/account'
 import { didKeyUrl } from '@assay/protocol/did'
+import { parseJson } from '@assay/protocol/json-object'
 import { z } from 'zod'
 import { type Clock, nowSeconds, toRfc3339 } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
@@ -51,21 +52,13 @@ const claimsSchema = z.object({
 /** The account behind `Authorization: Bearer …`. */
 export function verifySession(deps: Omit<SessionDeps, 'jws'>, token: string): ProvenAccount {
   const parts = verifyJws(token, (kid) => trustedKey(deps, kid))
-  const claims = parts?.typ === sessionTokenType ? readClaims(parts.json) : undefined
+  const claims = parts?.typ === sessionTokenType ? claimsSchema.safeParse(parseJson(parts.json)).data : undefined
   const account = claims && parsePkhDid(claims.sub)
   if (claims === undefined || account === undefined) throw refused('The session token is not one of this node.')
   if (claims.iss !== deps.origin || claims.aud !== deps.origin)
     throw refused('The session token is for another origin.')
   if (claims.exp <= nowSeconds(deps.clock)) throw refused('The session has expired.')
   return { ...account, kind: claims.kind }
-}
-
-function readClaims(json: string): z.infer<typeof claimsSchema> | undefined {
-  try {
-    return claimsSchema.safeParse(JSON.parse(json)).data
-  } catch {
-    return undefined
-  }
 }
 
 /** Any key of ours that was not revoked: sessions outlive a rotation, not a theft. */

@@ -1,14 +1,9 @@
-type Fields = Record<string, unknown>
+export { asRecord as fields } from '@assay/protocol/json-object'
 
 const uintPattern = /^(0|[1-9][0-9]{0,77})$/
 const uint256Max = 2n ** 256n - 1n
 
-/** A JSON object, or undefined for anything else. */
-export function fields(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
-}
-
-export function own(object: Fields | undefined, key: string): unknown {
+export function own(object: Record<string, unknown> | undefined, key: string): unknown {
   return object && Object.hasOwn(object, key) ? object[key] : undefined
 }
 

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { parseJson } from '@assay/protocol/json-object'
 import { requestDigest, type WalletSigner } from '../chain/wallet/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type PrivateSigningKey, signEd25519 } from '../signing/signing-key.ts'
@@ -66,13 +67,5 @@ function bytesAnswers(keys: readonly HeldSigningKey[], clock: Clock) {
     held.signed += 1
     const signature = signEd25519(held.key, Buffer.from(parsed.data.bytes, 'base64'))
     return { code: 200, body: { signature: signature.toString('hex') } }
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,12 +1,10 @@
 import type { Address } from '@assay/protocol/address'
 import { z } from 'zod'
 import type { SigningRequest } from '../chain/wallet/index.ts'
+import { addressText } from '../kernel/address-text.ts'
 import type { SignerUse } from './wire.ts'
 
-const address = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/)
-  .transform((text) => text.toLowerCase() as Address)
+const address = addressText.transform((text) => text.toLowerCase() as Address)
 const amount = z
   .string()
   .regex(/^[1-9][0-9]{0,30}$/)

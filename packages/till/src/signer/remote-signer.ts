@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { parseJson } from '@assay/protocol/json-object'
 import { requestDigest, SignerRefused, type SigningRequest, type WalletSigner } from '../chain/wallet/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
@@ -87,13 +88,5 @@ function withBreaker({ exchange, clock, log, metrics }: RemoteSignerDeps) {
     if (answer.code === 200) return value
     const refusal = refusalSchema.safeParse(value)
     throw new SignerRefused(refusal.success ? `${refusal.data.code}: ${refusal.data.detail}` : `HTTP ${answer.code}`)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,5 +1,6 @@
-import { open, readFile, rename, writeFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { Clock } from '../kernel/clock.ts'
+import { readTextIfThere, writeDurably } from '../kernel/durable-file.ts'
 
 /** What each key signed within a day, on disk: a signer that is started again has spent what it spent. */
 export type SpendingJournal = {
@@ -14,8 +15,7 @@ const dayMs = 86_400_000
 
 export async function openJournal(path: string, clock: Clock): Promise<SpendingJournal> {
   const kept = (await readLines(path)).filter(({ at }) => at > clock.nowMs() - dayMs)
-  await writeFile(`${path}.new`, kept.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600, flush: true })
-  await rename(`${path}.new`, path)
+  await writeDurably(path, kept.map((line) => `${JSON.stringify(line)}\n`).join(''), 0o600)
   const file = await open(path, 'a', 0o600)
   let lines = kept
   let last: Promise<unknown> = Promise.resolve()
@@ -47,10 +47,7 @@ export async function openJournal(path: string, clock: Clock): Promise<SpendingJ
 
 /** A line that broke off was never answered for. */
 async function readLines(path: string): Promise<Line[]> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
+  const text = (await readTextIfThere(path)) ?? ''
   return text.split('\n').flatMap((line) => {
     try {
       return line === '' ? [] : [JSON.parse(line) as Line]

@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
-import { open, readFile, rename, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
+import { writeDurably } from '../kernel/durable-file.ts'
 import { type LocalSigningKey, privateKeyFrom, privateKeyFromSeed } from './signing-key.ts'
 
 const pemBlock = /-----BEGIN PRIVATE KEY-----[\s\S]+?-----END PRIVATE KEY-----/g
@@ -42,15 +43,7 @@ export async function appendToKeyFile(path: string, key: LocalSigningKey): Promi
   const text = before.includes('-----BEGIN')
     ? `${before.trimEnd()}\n${key.privateKey.export({ format: 'pem', type: 'pkcs8' })}`
     : `${JSON.stringify({ keys: [...keys, key].map(toJwk) }, null, 2)}\n`
-  const next = `${path}.next`
-  const file = await open(next, 'w', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(next, path)
+  await writeDurably(path, text, 0o600)
 }
 
 function toJwk(key: LocalSigningKey): Record<string, string> {

@@ -1,4 +1,5 @@
 import { type Json, tryCanonicalJson } from '@assay/protocol/canonical-json'
+import { asRecord } from '@assay/protocol/json-object'
 import { Problem } from '../kernel/problem.ts'
 
 /** Names of `_meta` under which payments travel with a call and its result. */
@@ -10,16 +11,11 @@ export const metaKeys = {
   challenges: 'org.paymentauth/payment-required',
 } as const
 
-type Fields = Record<string, unknown>
-
-const fields = (value: unknown): Fields | undefined =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : undefined
-
 const paymentBytesMax = 12_000
 
 /** The headers that say over HTTP what `_meta` says of a payment. Two payments are two headers, which the gate refuses. */
 export function paymentHeadersOf(meta: unknown): [name: string, value: string][] {
-  const { [metaKeys.payment]: payment, [metaKeys.credential]: credential } = fields(meta) ?? {}
+  const { [metaKeys.payment]: payment, [metaKeys.credential]: credential } = asRecord(meta) ?? {}
   const headers: [string, string][] = []
   if (payment !== undefined) headers.push(['payment-signature', encodePayment(payment)])
   if (credential !== undefined) headers.push(['payment-authorization', encodeCredential(credential)])
@@ -27,14 +23,14 @@ export function paymentHeadersOf(meta: unknown): [name: string, value: string][]
 }
 
 function encodePayment(payment: unknown): string {
-  if (!fields(payment)) throw malformed(`_meta["${metaKeys.payment}"] is the payment object of x402.`)
+  if (!asRecord(payment)) throw malformed(`_meta["${metaKeys.payment}"] is the payment object of x402.`)
   return bounded(Buffer.from(JSON.stringify(payment)).toString('base64'))
 }
 
 /** Over MCP the request of a challenge is an object; the id that binds it was made from its canonical JSON. */
 function encodeCredential(credential: unknown): string {
-  const root = fields(credential)
-  const challenge = fields(root?.['challenge'])
+  const root = asRecord(credential)
+  const challenge = asRecord(root?.['challenge'])
   if (!root || !challenge)
     throw malformed(`_meta["${metaKeys.credential}"] is the credential object of the Payment scheme.`)
   const request = typeof challenge['request'] === 'string' ? challenge['request'] : toBase64Json(challenge['request'])
@@ -69,7 +65,7 @@ export function challengesIn(header: string | undefined): Json[] {
 /** A receipt names the challenge that it answers. */
 export function receiptMeta(header: string | undefined, meta: unknown): Record<string, unknown> {
   if (header === undefined) return {}
-  const receipt = JSON.parse(Buffer.from(header, 'base64url').toString('utf8')) as Fields
-  const challengeId = fields(fields(fields(meta)?.[metaKeys.credential])?.['challenge'])?.['id']
+  const receipt = JSON.parse(Buffer.from(header, 'base64url').toString('utf8')) as Record<string, unknown>
+  const challengeId = asRecord(asRecord(asRecord(meta)?.[metaKeys.credential])?.['challenge'])?.['id']
   return { [metaKeys.receipt]: { ...receipt, challengeId } }
 }

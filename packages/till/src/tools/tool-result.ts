@@ -1,4 +1,5 @@
 import type { Json } from '@assay/protocol/canonical-json'
+import { parseJsonObject } from '@assay/protocol/json-object'
 import { type Problem, problemBody } from '../kernel/problem.ts'
 import { isStream, type PlainResponse } from '../selling/index.ts'
 import { challengesIn, metaKeys, receiptMeta } from './payment-meta.ts'
@@ -72,7 +73,7 @@ export function resultMeta(answered: Answered, asked: AskedRequest, meta: unknow
   return {
     'assay/request': asked,
     'assay/response': { status, ...signature, ...(next === undefined ? {} : { next }) },
-    ...(status === 402 ? { 'assay/problem': objectIn(text) ?? text } : {}),
+    ...(status === 402 ? { 'assay/problem': parseJsonObject(text) ?? text } : {}),
     ...(challenges.length === 0 ? {} : { [metaKeys.challenges]: { httpStatus: 402, challenges } }),
     ...(paymentResponse === undefined ? {} : { [metaKeys.paymentResponse]: paymentResponse }),
     ...receiptMeta(receipt, meta),
@@ -82,7 +83,7 @@ export function resultMeta(answered: Answered, asked: AskedRequest, meta: unknow
 /** What a 402 asks for, with the reason why a payment was refused. Undefined for any other answer. */
 export function termsOf({ status, text, paymentRequired }: Answered): Record<string, unknown> | undefined {
   if (status !== 402 || paymentRequired === undefined) return undefined
-  const { code, detail } = objectIn(text) ?? {}
+  const { code, detail } = parseJsonObject(text) ?? {}
   return code === 'payment_required' || typeof detail !== 'string'
     ? paymentRequired
     : { ...paymentRequired, error: detail }
@@ -95,23 +96,12 @@ export function termsOf({ status, text, paymentRequired }: Answered): Record<str
 export function toolResult(answered: Answered, asked: AskedRequest, meta?: unknown): ToolResult {
   const { status, text } = answered
   const terms = termsOf(answered)
-  const structured = terms ?? objectIn(text)
+  const structured = terms ?? parseJsonObject(text)
   return {
     ...(status >= 400 ? { isError: true } : {}),
     ...(structured === undefined ? {} : { structuredContent: structured }),
     content: [{ type: 'text', text: terms ? JSON.stringify(terms) : text }],
     _meta: resultMeta(answered, asked, meta),
-  }
-}
-
-function objectIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -1,3 +1,4 @@
+import { readJson } from '@assay/protocol/json-object'
 import { problemFrom } from './problem.ts'
 
 /** An answer with all that is needed to check its signature. */
@@ -23,12 +24,4 @@ export async function ask<T>(url: string, options: AskOptions = {}): Promise<Ans
   const body = readJson(bytes)
   if (!response.ok) throw problemFrom(response.status, body)
   return { body: body as T, exchange: { method, url, status: response.status, headers: response.headers, bytes } }
-}
-
-export function readJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes))
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,4 @@
-import { readJson } from './ask.ts'
+import { readJson } from '@assay/protocol/json-object'
 import { type NodeIndex, networkName } from './node-index.ts'
 import { problemFrom } from './problem.ts'
 

@@ -193,14 +193,21 @@ export function Scroll({ label, children }: { label: string; children: Component
   )
 }
 
-/** Heads of the columns; those of numbers are at the right. */
-export function Heads({ titles, right = [] }: { titles: readonly string[]; right?: readonly string[] }) {
+type Titles = readonly string[]
+type HeadsProps = { titles: Titles; right?: Titles; wide?: Titles; hidden?: Titles }
+
+/** Heads of the columns: those of numbers at the right, `wide` ones not on a phone, `hidden` ones for screen readers. */
+export function Heads({ titles, right = [], wide = [], hidden = [] }: HeadsProps) {
   return (
     <thead>
       <tr>
         {titles.map((title) => (
-          <th key={title} scope="col" class={right.includes(title) ? 'right' : undefined}>
-            {title}
+          <th
+            key={title}
+            scope="col"
+            class={right.includes(title) ? 'right' : wide.includes(title) ? 'hide-narrow' : undefined}
+          >
+            {hidden.includes(title) ? <span class="visually-hidden">{title}</span> : title}
           </th>
         ))}
       </tr>

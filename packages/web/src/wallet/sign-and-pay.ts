@@ -1,3 +1,4 @@
+import { readJson } from '@assay/protocol/json-object'
 import {
   type AssayClient,
   AssayError,
@@ -21,7 +22,7 @@ import {
   signInHeader,
   signRequest,
 } from '@assay/sdk'
-import { ask, readJson } from '../node/ask.ts'
+import { ask } from '../node/ask.ts'
 import type { NodeIndex } from '../node/node-index.ts'
 import { asProblem, problemFrom } from '../node/problem.ts'
 import { accountOf } from './account.ts'

@@ -1,5 +1,6 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { chainOfAsset } from '@assay/protocol/asset'
+import { walletParams } from '@assay/till/kernel/address-text'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { ShopContext } from '../../shops/shop.ts'
@@ -18,7 +19,7 @@ export function balanceRoute({ assets, chains }: Pick<ShopContext, 'assets' | 'c
     method: 'GET',
     path: '/v1/wallet/:wallet/balances',
     summary: 'USDC of a wallet on each chain that this node takes money on',
-    params: z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/) }),
+    params: walletParams,
     output: z.strictObject({ wallet: z.string(), data: z.array(balance), next_cursor: z.null() }),
     example: {
       params: { wallet: '0x1111111111111111111111111111111111111111' },

@@ -1,7 +1,7 @@
 import { checksumAddress } from '@assay/protocol/address'
 import { parseUsd } from '@assay/protocol/money'
 import { decideDispute, listPaymentDisputes, type PaymentDispute } from '@assay/till/internal'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 import { jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
@@ -59,14 +59,15 @@ export function decideDisputeRoute(deps: CallerDeps & Pick<ShopContext, 'databas
     handle: async (input, by) => {
       const { id, refund_usd, reason } = input.body as z.infer<typeof decision>
       const refund = refund_usd === 'all' || refund_usd === 'none' ? refund_usd : parseUsd(refund_usd)
-      if (refund === undefined || refund === 0n) throw wrong('refund_usd', 'must be all, none or decimal USD')
+      if (refund === undefined || refund === 0n)
+        throw fieldProblem('body.refund_usd', 'must be all, none or decimal USD')
       const outcome = await decideDispute(deps, { id, refund, reason, by: `operator ${by.address}` })
       if (outcome.status === 'refused')
-        throw wrong(outcome.why === 'more_than_paid' ? 'refund_usd' : 'id', outcome.why.replaceAll('_', ' '))
+        throw fieldProblem(
+          outcome.why === 'more_than_paid' ? 'body.refund_usd' : 'body.id',
+          outcome.why.replaceAll('_', ' '),
+        )
       return jsonAnswer({ id, state: outcome.state, refund_micro: outcome.refundMicro?.toString() ?? null })
     },
   })
 }
-
-const wrong = (field: string, problem: string) =>
-  new Problem('input_invalid', { extra: { problems: [{ field: `body.${field}`, problem }] } })

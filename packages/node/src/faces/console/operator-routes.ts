@@ -1,5 +1,5 @@
 import { operatorRoles } from '@assay/protocol/operator-role'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import { setPause } from '@assay/till/store/pauses'
 import { z } from 'zod'
 import { jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
@@ -167,9 +167,7 @@ function pauseRoute(deps: OperatorDeps): RouteDeclaration {
     handle: async (input, by) => {
       const { name, paused, reason } = input.body as z.infer<typeof change>
       if (!(await setPause(deps.database, { name, paused, reason, by: `operator ${by.address}` })))
-        throw new Problem('input_invalid', {
-          extra: { problems: [{ field: 'body.name', problem: 'cannot be paused' }] },
-        })
+        throw fieldProblem('body.name', 'cannot be paused')
       return jsonAnswer({ name, paused, reason })
     },
   })

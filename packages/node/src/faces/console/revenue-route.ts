@@ -1,4 +1,4 @@
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { ShopContext } from '../../shops/shop.ts'
@@ -52,8 +52,6 @@ function rangeOf({ from, to }: z.infer<typeof query>, nowMs: number): { from: Da
   const last = to === undefined ? today : startOf(to)
   const first = from === undefined ? last - 29 * dayMs : startOf(from)
   if (!(first <= last && last - first < daysMax * dayMs))
-    throw new Problem('input_invalid', {
-      extra: { problems: [{ field: 'query.from', problem: `must be at most ${daysMax} days before \`to\`` }] },
-    })
+    throw fieldProblem('query.from', `must be at most ${daysMax} days before \`to\``)
   return { from: new Date(first), until: new Date(last + dayMs) }
 }

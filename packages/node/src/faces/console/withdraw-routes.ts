@@ -1,6 +1,7 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
 import { parseUsd } from '@assay/protocol/money'
-import { Problem } from '@assay/till/kernel/problem'
+import { addressText } from '@assay/till/kernel/address-text'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import {
   type CustodyStatus,
   listWithdrawals,
@@ -75,7 +76,7 @@ export async function readWithdrawals(
 
 const asked = z.strictObject({
   network: z.string().max(100),
-  to: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
+  to: addressText,
   amount_usd: z.string().max(20).optional().describe('Absent: all that can be withdrawn.'),
 })
 
@@ -97,9 +98,10 @@ export function withdrawRoute(deps: WithdrawDeps): RouteDeclaration {
     handle: async (input, by) => {
       const { network, to, amount_usd } = input.body as z.infer<typeof asked>
       if (!deps.assets.some(({ caip2, usdc }) => caip2 === network && usdc.eip3009 !== false))
-        throw wrong('network', 'is not one on which the node pays out')
+        throw fieldProblem('body.network', 'is not one on which the node pays out')
       const amountMicro = amount_usd === undefined ? undefined : parseUsd(amount_usd)
-      if (amount_usd !== undefined && !amountMicro) throw wrong('amount_usd', 'must be decimal USD above zero')
+      if (amount_usd !== undefined && !amountMicro)
+        throw fieldProblem('body.amount_usd', 'must be decimal USD above zero')
       const outcome = await requestWithdrawal(deps, deps.withdrawals, {
         network,
         payee: parseAddress(to) as Address,
@@ -108,15 +110,12 @@ export function withdrawRoute(deps: WithdrawDeps): RouteDeclaration {
       })
       if (outcome.status === 'refused')
         throw outcome.why === 'asked_before'
-          ? wrong('to', 'a withdrawal to this address waits already')
-          : wrong('to', 'is not in WITHDRAW_TO for this network')
+          ? fieldProblem('body.to', 'a withdrawal to this address waits already')
+          : fieldProblem('body.to', 'is not in WITHDRAW_TO for this network')
       return jsonAnswer({ id: outcome.id, state: 'asked' })
     },
   })
 }
-
-const wrong = (field: string, problem: string) =>
-  new Problem('input_invalid', { extra: { problems: [{ field: `body.${field}`, problem }] } })
 
 const describeCustody = (row: CustodyStatus): z.infer<typeof custody> => ({
   network: row.network,

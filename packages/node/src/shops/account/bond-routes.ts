@@ -3,6 +3,7 @@ import { parseUsd } from '@assay/protocol/money'
 import { lockBondOf } from '@assay/till/credit/bonds/lock-bond'
 import { askRelease } from '@assay/till/credit/bonds/release-bond'
 import { bondsOf, bondView } from '@assay/till/credit/bonds/store'
+import { walletParams } from '@assay/till/kernel/address-text'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../http/index.ts'
@@ -115,7 +116,7 @@ function listRoute({ database }: BondRouteDeps): RouteDeclaration {
     method: 'GET',
     path: '/v1/credit/:wallet/bonds',
     summary: 'What a wallet has at stake, newest first',
-    params: z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') }),
+    params: walletParams,
     output: z.strictObject({ data: z.array(view), next_cursor: z.null() }),
     example: { params: { wallet: example.wallet }, output: { data: [example], next_cursor: null } },
     next: '/v1/credit/topup',

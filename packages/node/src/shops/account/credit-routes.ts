@@ -11,6 +11,7 @@ import {
   refundCredit,
   requireNoneInProgress,
 } from '@assay/till/internal'
+import { walletParams } from '@assay/till/kernel/address-text'
 import { Problem } from '@assay/till/kernel/problem'
 import { accounts, owedTo, post } from '@assay/till/ledger'
 import { creditRefundPurposes, type PayoutPolicy, payoutsOf } from '@assay/till/payouts'
@@ -159,7 +160,7 @@ function balanceRoute({ database, base, assets }: CreditRouteDeps): RouteDeclara
     method: 'GET',
     path: '/v1/credit/:wallet',
     summary: 'What a wallet has paid in and not used, and its refunds',
-    params: z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') }),
+    params: walletParams,
     output: z.strictObject({ wallet: z.string(), credit: z.array(balance), refunds: z.array(payoutView) }),
     example: {
       params: { wallet: exampleWallet },

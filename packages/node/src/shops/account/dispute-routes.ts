@@ -7,7 +7,7 @@ import {
   openDispute,
   type PaymentDispute,
 } from '@assay/till/internal'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { ShopContext } from '../shop.ts'
@@ -102,9 +102,7 @@ function openRoute(deps: DisputeDeps): RouteDeclaration {
 function evidenceOf(given: { media_type: string; base64: string }): Evidence {
   const bytes = Buffer.from(given.base64, 'base64')
   if (bytes.length === 0 || bytes.length > evidenceBytesMax || bytes.toString('base64') !== given.base64)
-    throw new Problem('input_invalid', {
-      extra: { problems: [{ field: 'body.evidence.base64', problem: 'must be canonical base64 of the file' }] },
-    })
+    throw fieldProblem('body.evidence.base64', 'must be canonical base64 of the file')
   return { mediaType: given.media_type, bytes }
 }
 

@@ -1,4 +1,5 @@
 import { checksumAddress } from '@assay/protocol/address'
+import { readJsonObject } from '@assay/protocol/json-object'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
@@ -41,7 +42,8 @@ export function createAskEligibility(outbound: Outbound, log: Log, url: string):
       totalMs,
       redirectsMax: 0,
     })
-    const said = answer.status === 'ok' && answer.httpStatus === 200 ? read(answer.bytes) : undefined
+    const body = answer.status === 'ok' && answer.httpStatus === 200 ? readJsonObject(answer.bytes) : undefined
+    const said = verdict.safeParse(body).data?.eligible
     if (said !== undefined) return said
     const reason = answer.status === 'ok' ? `http_${answer.httpStatus}` : answer.reason
     log.warn({ reason }, 'the eligibility hook of the options exchange failed: wallets are refused until it answers')
@@ -49,14 +51,6 @@ export function createAskEligibility(outbound: Outbound, log: Log, url: string):
       detail: 'The eligibility check for this wallet gave no answer.',
       retryAfterSeconds: 30,
     })
-  }
-}
-
-function read(bytes: Uint8Array): boolean | undefined {
-  try {
-    return verdict.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data?.eligible
-  } catch {
-    return undefined
   }
 }
 

@@ -4,7 +4,7 @@ import { formatUsd, type Micro } from '@assay/protocol/money'
 import type { AnswerContent, Sale } from '@assay/till'
 import { type PreparedAnswer, SaleImpossible } from '@assay/till/internal'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import { accounts, type LedgerTransaction, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { jsonAnswer } from '../../http/index.ts'
@@ -28,10 +28,7 @@ export async function prepareBuy(
 ): Promise<PreparedAnswer> {
   await deps.requireTrading()
   if (body.wallet !== undefined && parseAddress(body.wallet) !== call.payer)
-    throw new Problem('input_invalid', {
-      detail: 'wallet must be the wallet that pays.',
-      extra: { problems: [{ field: 'body.wallet', problem: 'must be the wallet that pays' }] },
-    })
+    throw fieldProblem('body.wallet', 'must be the wallet that pays')
   await requireEligible(deps, call.payer, 'buy')
   const quantity = body.quantity ?? 1
   const quote = body.quote_id === undefined ? undefined : deps.quotes.open(body.quote_id, body.symbol, quantity)

@@ -1,12 +1,8 @@
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import type { Unavailable } from '../../http/index.ts'
 import type { TradeDeps } from './trade-routes.ts'
 
-export const bodyMissing = () =>
-  new Problem('input_invalid', {
-    detail: 'body is missing',
-    extra: { problems: [{ field: 'body', problem: 'is missing' }] },
-  })
+export const bodyMissing = () => fieldProblem('body', 'is missing')
 
 /** A series is listed on an index that has figures; without any there is nothing to buy or to write. */
 export function withoutSeries({ board, since }: Pick<TradeDeps, 'board' | 'since'>): Unavailable | undefined {

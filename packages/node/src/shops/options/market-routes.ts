@@ -1,5 +1,6 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
-import { Problem } from '@assay/till/kernel/problem'
+import { walletParams } from '@assay/till/kernel/address-text'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import { describeHoldings, findSettlement, listInputs, listSettlements } from './describe-holdings.ts'
@@ -26,7 +27,6 @@ import {
   settlementView,
   symbolInput,
   vaultView,
-  walletInput,
 } from './schemas.ts'
 
 export const limitInput = z
@@ -136,7 +136,7 @@ function positionsRoute(deps: MarketDeps): RouteDeclaration {
     path: '/v1/options/positions/:wallet',
     summary: 'What a wallet holds, offers and is owed on the options exchange',
     description: 'A wallet never seen is 200 with nothing in it.',
-    params: z.strictObject({ wallet: walletInput }),
+    params: walletParams,
     output: positionsView,
     example: { params: { wallet: exampleWallet }, output: exampleHoldings },
     next: '/v1/options/settlements',
@@ -163,18 +163,12 @@ function vaultRoute(deps: MarketDeps): RouteDeclaration {
   })
 }
 
-const badCursor = () =>
-  new Problem('input_invalid', {
-    detail: 'cursor is not valid. Start again without it.',
-    extra: { problems: [{ field: 'query.cursor', problem: 'is not valid' }] },
-  })
-
 /** `<time> <name>`, as every cursor of this shop is written. */
 function readCursor(text: string | undefined): { at: Date; name: string } | undefined {
   if (text === undefined) return undefined
   const [, at = '', name = ''] = /^(\S{10,30}) (\S{1,80})$/.exec(text) ?? []
   const ms = Date.parse(at)
-  if (Number.isNaN(ms)) throw badCursor()
+  if (Number.isNaN(ms)) throw fieldProblem('query.cursor', 'is not valid: start again without it')
   return { at: new Date(ms), name }
 }
 

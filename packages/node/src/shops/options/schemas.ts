@@ -1,10 +1,10 @@
+import { addressText } from '@assay/till/kernel/address-text'
 import { z } from 'zod'
 import { quoteIdPattern } from './quotes.ts'
 
 export const symbolInput = z
   .string()
   .regex(/^TC-[A-Za-z0-9_-]{1,60}-[CP]$/, 'must be a symbol such as TC-52-20261204-100-C')
-export const walletInput = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address')
 export const quantityInput = z.number().int().min(1, 'must be 1 to 10').max(10, 'must be 1 to 10')
 const micro = z.string().describe('Micro-USDC.')
 const at = z.string()
@@ -17,7 +17,7 @@ export const buyBody = z.strictObject({
   symbol: symbolInput,
   quantity: quantityInput.optional().describe('Contracts; default 1.'),
   quote_id: z.string().regex(quoteIdPattern, 'is not a quote of this node').optional(),
-  wallet: walletInput.optional().describe('Default and only allowed value: the wallet that pays.'),
+  wallet: addressText.optional().describe('Default and only allowed value: the wallet that pays.'),
 })
 
 export const writeBody = z.strictObject({

@@ -2,6 +2,7 @@ import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { formatUsd } from '@assay/protocol/money'
 import { nodeDomain } from '@assay/protocol/typed-data/node-domain'
+import { addressText } from '@assay/till/kernel/address-text'
 import { nowSeconds, toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { checkAccountSignature, personalMessageDigest, statementTypedData } from '@assay/till/proofs'
@@ -29,7 +30,6 @@ export type RedeemRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' 
 }
 
 const ttlSeconds = 300
-const wallet = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address (0x and 40 hex digits)')
 const pointsText = z.string().regex(/^[1-9][0-9]{0,14}$/, 'must be a whole number of points')
 const chainText = z.string().regex(/^eip155:[1-9][0-9]{0,14}$/)
 const exampleWallet = '0x1111111111111111111111111111111111111111'
@@ -73,7 +73,7 @@ const infoOutput = z.object({
 
 function infoRoute(deps: RedeemRouteDeps): RouteDeclaration {
   const query = z.strictObject({
-    wallet: wallet.optional(),
+    wallet: addressText.optional(),
     reward: z.string().max(31).optional(),
     points: pointsText.optional(),
     chain_id: chainText.optional(),
@@ -169,7 +169,7 @@ const unknownReward = ({ policy }: RedeemRouteDeps) =>
   new Problem('input_invalid', { detail: `reward must be one of ${policy.rewards.map(({ id }) => id).join(', ')}` })
 
 const redeemBody = z.strictObject({
-  wallet,
+  wallet: addressText,
   points: pointsText,
   reward: z.string().max(31),
   nonce: z.string().regex(/^[0-9a-f]{32}$/),

@@ -1,6 +1,7 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { canonicalJson } from '@assay/protocol/canonical-json'
 import { nodeDomain } from '@assay/protocol/typed-data/node-domain'
+import { encodeWord } from '@assay/protocol/typed-data/words'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import type { Statement } from '@assay/till/proofs'
@@ -61,7 +62,6 @@ export function requestHash(body: Record<string, string | number>): Buffer {
   return sha256(canonicalJson(body))
 }
 
-const word = (value: bigint | number): string => value.toString(16).padStart(64, '0')
 const hashOf = (text: string): string => keccak256(Buffer.from(text)).toString('hex')
 const domainTypeHash = hashOf('EIP712Domain(string name,string version,uint256 chainId,bytes32 salt)')
 const redeemTypeHash = hashOf(`Redeem(${redeemTypes.Redeem.map(({ name, type }) => `${type} ${name}`).join(',')})`)
@@ -69,15 +69,15 @@ const redeemTypeHash = hashOf(`Redeem(${redeemTypes.Redeem.map(({ name, type }) 
 /** The EIP-712 digest of the statement, in its fixed layout: a general encoder would be most of the cost of a check. */
 export function redeemDigest(message: RedeemMessage, node: string, chainId: number): Buffer {
   const { name, version, salt } = nodeDomain(node, chainId)
-  const domain = domainTypeHash + hashOf(name) + hashOf(version) + word(chainId) + salt.slice(2)
+  const domain = domainTypeHash + hashOf(name) + hashOf(version) + encodeWord(chainId) + salt.slice(2)
   const struct =
     redeemTypeHash +
-    message.wallet.slice(2).padStart(64, '0') +
-    word(message.points) +
+    encodeWord(message.wallet) +
+    encodeWord(message.points) +
     hashOf(message.reward) +
     hashOf(message.nonce) +
-    word(message.issuedAt) +
-    word(message.expiresAt)
+    encodeWord(message.issuedAt) +
+    encodeWord(message.expiresAt)
   const hashed = (words: string) => keccak256(Buffer.from(words, 'hex'))
   return keccak256(Buffer.concat([Buffer.from([0x19, 0x01]), hashed(domain), hashed(struct)]))
 }

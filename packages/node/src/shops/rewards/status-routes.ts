@@ -1,4 +1,5 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
+import { walletParams } from '@assay/till/kernel/address-text'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { ShopContext } from '../shop.ts'
@@ -8,9 +9,6 @@ import { readLoyalty } from './read-loyalty.ts'
 
 export type StatusDeps = Pick<ShopContext, 'database' | 'baseUrl' | 'assets'> & { policy: RewardsPolicy }
 
-const params = z.strictObject({
-  wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address (0x and 40 hex digits)'),
-})
 const exampleWallet = '0x1111111111111111111111111111111111111111'
 const micro = z.string().describe('micro-USDC')
 
@@ -51,7 +49,7 @@ function loyaltyRoute({ database, baseUrl, policy }: StatusDeps): RouteDeclarati
     method: 'GET',
     path: '/loyalty/:wallet',
     summary: 'Points, tier and referral link of a wallet, and what it can redeem',
-    params,
+    params: walletParams,
     output: loyaltyOutput,
     example: {
       params: { wallet: exampleWallet },
@@ -126,7 +124,7 @@ function affiliateRoute({ database, baseUrl, policy, assets }: StatusDeps): Rout
     method: 'GET',
     path: '/affiliate/:wallet',
     summary: 'What an affiliate earned, what is pending, payable and paid, with transactions',
-    params,
+    params: walletParams,
     output: affiliateOutput,
     example: {
       params: { wallet: exampleWallet },

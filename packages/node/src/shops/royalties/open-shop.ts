@@ -29,7 +29,7 @@ export const royaltiesShop = declareShop({
 /** Area C: the royalty declared in every answer's headers, and a way to remit it. */
 function openRoyaltiesShop(recipient: Address, settings: MarketSettings): OpenShop {
   return async (context) => {
-    const { database, clock, ids, keyring, jws, apiUrl, base, payees } = context
+    const { database, clock, ids, log, keyring, jws, apiUrl, base, payees } = context
     const opened = context.ports.find(transparencyLog)
     if (!opened) return { routes: [], payoutPurposes }
     const terms = royaltyTermsFor(recipient, royaltyBps)
@@ -37,6 +37,7 @@ function openRoyaltiesShop(recipient: Address, settings: MarketSettings): OpenSh
       database,
       clock,
       ids,
+      log,
       tree: opened.tree,
       witnessKeys: opened.witnessKeys,
       logUnavailable: opened.unavailable,

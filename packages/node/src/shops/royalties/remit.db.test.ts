@@ -1,13 +1,14 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sale } from '@assay/till'
 import { systemClock } from '@assay/till/kernel/clock'
+import { silentLog } from '@assay/till/kernel/log'
 import { accounts, post } from '@assay/till/ledger'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { expect, test } from 'vitest'
 import { creatorAccounts } from '../attestations/accounts.ts'
+import { withProof } from '../attestations/index.ts'
 import { findParent } from './parents.ts'
 import { commitRemittance, prepareRemittance, type RoyaltyDeps } from './remit.ts'
-import { withLeaf } from './routes.ts'
 import { insertRemittance } from './store.ts'
 
 const db = await useTestDatabase()
@@ -77,8 +78,9 @@ test('the released answer carries the leaf of the remittance, and is valid witho
   const answer = { status: 200, contentType: 'application/json', body: JSON.stringify({ id: 'roy_1', url: 'u' }) }
   const leaf = { index: 7, witness_keys: ['w'] }
   const clock = { sleep: async () => {} }
-  const placed = withLeaf({
-    clock,
+  const deps = { clock, log: silentLog, witnessKeys: () => [] }
+  const placed = withProof({
+    ...deps,
     tree: { integrate: async () => {}, proofOf: async () => leaf, keysOf: () => ['k'], keyStatements: () => [] },
   } as never)
   expect(JSON.parse(String((await placed(answer, '')).body))).toEqual({
@@ -86,7 +88,7 @@ test('the released answer carries the leaf of the remittance, and is valid witho
     url: 'u',
     log: { state: 'logged', ...leaf, keys: ['k'], key_statements: [] },
   })
-  const broken = withLeaf({ clock, tree: { integrate: async () => Promise.reject(new Error('away')) } } as never)
+  const broken = withProof({ ...deps, tree: { integrate: async () => Promise.reject(new Error('away')) } } as never)
   expect(JSON.parse(String((await broken(answer, '')).body))).toEqual({
     id: 'roy_1',
     url: 'u',

@@ -1,6 +1,7 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import { type Micro, shareOf, splitEqually, splitShare } from '@assay/protocol/money'
+import { noPage } from '@assay/protocol/typed-data/eas'
 import type { AnswerContent, Sale } from '@assay/till'
 import type { PreparedAnswer } from '@assay/till/internal'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
@@ -19,7 +20,6 @@ import {
   readPayouts,
   type Share,
   signRecord,
-  zeroBytes32,
 } from '../attestations/index.ts'
 import { tollBps } from '../ports.ts'
 import { findParent, type Parent } from './parents.ts'
@@ -109,14 +109,6 @@ function recipientLines(deps: RoyaltyDeps, sale: Sale): LedgerLine[] {
 }
 
 const urlOf = ({ apiUrl }: Pick<RoyaltyDeps, 'apiUrl'>, id: string) => `${apiUrl}/v1/royalties/${id}`
-
-/** A remittance is about a sale and no page; the schema of attestations has places for one. */
-const noPage = {
-  contentSha256: zeroBytes32,
-  textSha256: zeroBytes32,
-  quoteSha256: zeroBytes32,
-  claimSha256: zeroBytes32,
-}
 
 async function keep(deps: RoyaltyDeps, tx: Tx, sale: Sale, facts: Facts, parent: Parent): Promise<Remittance> {
   const { tollMicro, creatorMicro } = splitRoyalty(sale, parent)

@@ -1,10 +1,9 @@
 import { checksumAddress } from '@assay/protocol/address'
-import type { ReleaseAnswer } from '@assay/till/internal'
+import type { Log } from '@assay/till/kernel/log'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type Unavailable } from '../../http/index.ts'
-import { proofAfterCommit } from '../../tlog/index.ts'
-import { withKeys } from '../attestations/index.ts'
+import { withProof } from '../attestations/index.ts'
 import {
   commitRemittance,
   describeRemittance,
@@ -17,6 +16,7 @@ import {
 import { findRemittance, remittancesOf } from './store.ts'
 
 export type RoyaltyRouteDeps = RoyaltyDeps & {
+  log: Log
   network: string
   contract: string
   /** Why nothing can be logged now. */
@@ -129,19 +129,9 @@ function remitRoute(deps: RoyaltyRouteDeps): RouteDeclaration {
       unavailable: deps.logUnavailable,
       prepare: ({ body }) => prepareRemittance(deps, body),
       commit: (tx, sale) => commitRemittance(deps, tx, sale),
-      release: withLeaf(deps),
+      release: withProof(deps),
     },
   })
-}
-
-/** The entry gets its place in the log right after the commit; the answer waits for it and carries the proof. */
-export function withLeaf(deps: Pick<RoyaltyRouteDeps, 'tree' | 'clock' | 'witnessKeys'>): ReleaseAnswer {
-  return async (answer) => {
-    const view = JSON.parse(Buffer.from(answer.body).toString('utf8')) as { id: string; url: string; log: unknown }
-    // A call that is answered again was logged before; without a proof its own address gives it a moment later.
-    const log = withKeys(deps, view.url, await proofAfterCommit(deps, view.id))
-    return { ...answer, body: JSON.stringify({ ...view, log }) }
-  }
 }
 
 function showRoute(deps: RoyaltyRouteDeps): RouteDeclaration {

@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../http/index.ts'
 import type { SourceDeps } from './deps.ts'
@@ -117,11 +117,7 @@ function listRoute(deps: SourceDeps): RouteDeclaration {
           limit: Number(query.limit ?? 20),
           cursor: query.cursor,
         })
-        if (!page)
-          throw new Problem('input_invalid', {
-            detail: 'cursor is not valid. Start again without it.',
-            extra: { problems: [{ field: 'cursor', problem: 'is not valid' }] },
-          })
+        if (!page) throw fieldProblem('query.cursor', 'is not valid: start again without it')
         return jsonAnswer(page)
       },
     },

@@ -1,4 +1,4 @@
-import { parseAddress } from '@assay/protocol/address'
+import { addressText } from '@assay/till/kernel/address-text'
 import { z } from 'zod'
 import { sourceStates } from './register/records.ts'
 
@@ -6,10 +6,7 @@ const time = z.string().describe('RFC 3339.')
 const optionalTime = time.nullable()
 
 export const domainInput = z.string().min(1).max(1_000).describe('The bare domain, such as example.com.')
-export const walletInput = z
-  .string()
-  .refine((text) => parseAddress(text) !== undefined, 'must be an address, 0x and 40 hex digits')
-  .describe('Payout wallet on Base.')
+export const walletInput = addressText.describe('Payout wallet on Base.')
 export const contactInput = z.string().min(3).max(320).describe('How to reach you; never published.')
 
 const evidence = z.strictObject({

@@ -2,6 +2,7 @@ import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
 import { formatUsd } from '@assay/protocol/money'
 import type { EntitlementPort, HoldOutcome, PaidCall } from '@assay/till'
+import { asRefusal } from '@assay/till/internal'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifySession, verifySiwx } from '@assay/till/proofs'
@@ -42,11 +43,6 @@ export function createSubscriptionEntitlement(deps: EntitlementDeps): Entitlemen
     },
     describe: async () => undefined,
   }
-}
-
-function asRefusal(error: unknown): HoldOutcome {
-  if (error instanceof Problem) return { status: 'refused', problem: error }
-  throw error
 }
 
 async function holdPull(deps: EntitlementDeps, call: PaidCall): Promise<HoldOutcome> {

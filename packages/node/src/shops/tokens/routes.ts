@@ -1,5 +1,6 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
 import { formatUsd, type Micro } from '@assay/protocol/money'
+import { addressText } from '@assay/till/kernel/address-text'
 import { asProblem as anyAsProblem, Problem, problemBody } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
@@ -8,7 +9,7 @@ import type { Checked, Checker } from './checker.ts'
 import { exampleCheck } from './example.ts'
 import type { PinnedBlock } from './facts.ts'
 import type { Panel } from './read/panel.ts'
-import { addressParams, addressPattern, blockNumber, block as blockShape, checkOutput } from './schemas.ts'
+import { addressParams, blockNumber, block as blockShape, checkOutput } from './schemas.ts'
 import { showBlock } from './show.ts'
 import { viewWallet } from './wallet-view.ts'
 
@@ -70,7 +71,7 @@ function checkRoute(deps: TokenRouteDeps): RouteDeclaration {
       'Read live from the precompiles at one block, confirmed by views, with how complete it was. `wallet` adds what one wallet can do and what can be done to it. 404 with a reason when the address is no B20 token; 503 when the chain cannot be read.',
     params: addressParams,
     query: z.strictObject({
-      wallet: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').optional().describe('Any wallet.'),
+      wallet: addressText.optional().describe('Any wallet.'),
       block: blockNumber.optional().describe('The verdict at this block instead of the newest.'),
     }),
     output: checkOutput,
@@ -126,8 +127,8 @@ function batchRoute(deps: TokenRouteDeps): RouteDeclaration {
     description:
       'One entry per address, in order: the answer of the single check, or the problem it would have given. All are read at the same block.',
     body: z.strictObject({
-      addresses: z.array(z.string().regex(addressPattern, 'must be 0x and 40 hex digits')).min(1).max(batchMax),
-      wallet: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').optional(),
+      addresses: z.array(addressText).min(1).max(batchMax),
+      wallet: addressText.optional(),
     }),
     output: batchOutput,
     example: {

@@ -1,10 +1,10 @@
+import { addressText } from '@assay/till/kernel/address-text'
 import { z } from 'zod'
 import { powerNames } from './evaluate/types.ts'
 
 /** Shapes of area A's answers, for OpenAPI and the SDK. Unknown facts are `{ unknown: reason }`. */
-export const addressPattern = /^0x[0-9a-fA-F]{40}$/
 export const addressParams = z.strictObject({
-  address: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').describe('The token, in any case.'),
+  address: addressText.describe('The token, in any case.'),
 })
 
 export const blockNumber = z.string().regex(/^(0|[1-9][0-9]{0,14})$/, 'must be a block number')

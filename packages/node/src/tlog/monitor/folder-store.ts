@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { isRecord } from '@assay/protocol/json-object'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isRecord, parseJson } from '@assay/protocol/json-object'
+import { writeDurably } from '@assay/till/kernel/durable-file'
 import { hashBytes, type TileId, tileWidth } from '../tiles.ts'
-import { parseJson } from './read-head.ts'
 import { tilePath } from './tile-source.ts'
 import { emptyState, type LogState, type LogStore } from './types.ts'
 
@@ -75,18 +75,4 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
     if (error.code === 'ENOENT' || error.code === 'EISDIR') return undefined
     throw error
   })
-}
-
-/** Whole or not at all, whatever happens meanwhile. */
-async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
-  const next = `${path}.new`
-  const file = await open(next, 'w', 0o644)
-  try {
-    await file.writeFile(content)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(next, path)
 }

@@ -1,7 +1,6 @@
-import { isRecord } from '@assay/protocol/json-object'
+import { isRecord, parseJson } from '@assay/protocol/json-object'
 import { decodeFunctionData, keccak256, numberToHex, parseAbi, toHex } from 'viem'
 import { logAnchorContract } from '../anchor-contract.ts'
-import { parseJson } from './read-head.ts'
 import type { MonitorHttp } from './types.ts'
 
 const anchorAbi = parseAbi([

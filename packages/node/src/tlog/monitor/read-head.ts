@@ -1,4 +1,4 @@
-import { isRecord } from '@assay/protocol/json-object'
+import { isRecord, parseJson } from '@assay/protocol/json-object'
 import { parseCheckpoint, type SignedHead } from '@assay/protocol/log/checkpoint'
 import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import { followKeys } from './follow-keys.ts'
@@ -53,14 +53,6 @@ export function parseDescription(text: string): Description | undefined {
     return [{ size: Number(anchor.size), transaction: String(anchor.transaction), network, anchored }]
   })
   return { keys, keyStatements: value.key_statements, anchors }
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The keys to verify this head with: the pinned ones and those that follow from them, without those revoked. */

@@ -1,7 +1,6 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
-import { isRecord } from '@assay/protocol/json-object'
+import { isRecord, parseJson } from '@assay/protocol/json-object'
 import { leafHash } from '../tree-hash.ts'
-import { parseJson } from './read-head.ts'
 
 /** What a receipt or an attestation promises: that a leaf is in a log. */
 export type Commitment = { origin: string; leafHash: string }

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { isRecord, parseJson } from '@assay/protocol/json-object'
 import { leafHash } from '../tree-hash.ts'
 import type { Leaf } from './log-copy.ts'
 
@@ -16,27 +17,15 @@ export async function readEvidence(place: string): Promise<EvidenceLeaf[]> {
   return texts.flatMap((text) => leafIn(parseJson(text)) ?? [])
 }
 
-type Fields = Record<string, unknown>
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** A record with its place in the log, or a saved answer whose body is one. */
 export function leafIn(file: unknown): EvidenceLeaf | undefined {
-  if (!isFields(file)) return undefined
+  if (!isRecord(file)) return undefined
   const { record, log, response } = file
-  if (isFields(response) && typeof response['body_base64'] === 'string')
+  if (isRecord(response) && typeof response['body_base64'] === 'string')
     return leafIn(parseJson(Buffer.from(response['body_base64'], 'base64').toString('utf8')))
-  if (!isFields(record) || !isFields(log) || typeof log['checkpoint'] !== 'string') return undefined
+  if (!isRecord(record) || !isRecord(log) || typeof log['checkpoint'] !== 'string') return undefined
   const index = Number(log['leaf_index'])
   if (!Number.isSafeInteger(index) || index < 0) return undefined
   const entry = Buffer.from(canonicalJson(record as Json))
   return { entry, hash: leafHash(entry), index, checkpoint: log['checkpoint'] }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

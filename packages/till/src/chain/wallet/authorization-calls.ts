@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
-import { addressWord } from '../usdc-abi.ts'
+import { encodeWord } from '@assay/protocol/typed-data/words'
 
 /** Calldata in fixed layouts: a general encoder would be most of the cost of a large batch. */
 const selectors = {
@@ -10,15 +10,14 @@ const selectors = {
   aggregate3: '82ad56cb',
 } as const
 
-const numberWord = (value: bigint | number): string => value.toString(16).padStart(64, '0')
 const paddedBytes = (hex: string): string => hex.padEnd(Math.ceil(hex.length / 64) * 64, '0')
 
 const authorizationWords = (authorization: TransferAuthorization): string =>
-  addressWord(authorization.from) +
-  addressWord(authorization.to) +
-  numberWord(authorization.value) +
-  numberWord(authorization.validAfter) +
-  numberWord(authorization.validBefore) +
+  encodeWord(authorization.from) +
+  encodeWord(authorization.to) +
+  encodeWord(authorization.value) +
+  encodeWord(authorization.validAfter) +
+  encodeWord(authorization.validBefore) +
   authorization.nonce.slice(2)
 
 /** `transferWithAuthorization`, in the overload that suits the signature. */
@@ -29,8 +28,8 @@ export function transferCall(authorization: TransferAuthorization, signature: He
     return `0x${selectors.transferWithSplitSignature}${words}${v.padStart(64, '0')}${r}${s}`
   }
   const bytes = signature.slice(2)
-  const offset = numberWord(7 * 32)
-  return `0x${selectors.transferWithBytesSignature}${words}${offset}${numberWord(bytes.length / 2)}${paddedBytes(bytes)}`
+  const offset = encodeWord(7 * 32)
+  return `0x${selectors.transferWithBytesSignature}${words}${offset}${encodeWord(bytes.length / 2)}${paddedBytes(bytes)}`
 }
 
 export type MulticallCall = { target: Address; data: Hex }
@@ -39,15 +38,15 @@ export type MulticallCall = { target: Address; data: Hex }
 export function aggregate3Call(calls: readonly MulticallCall[]): Hex {
   const bodies = calls.map(({ target, data }) => {
     const bytes = data.slice(2)
-    return addressWord(target) + numberWord(1) + numberWord(96) + numberWord(bytes.length / 2) + paddedBytes(bytes)
+    return encodeWord(target) + encodeWord(1) + encodeWord(96) + encodeWord(bytes.length / 2) + paddedBytes(bytes)
   })
   let offset = calls.length * 32
   const offsets = bodies.map((body) => {
-    const at = numberWord(offset)
+    const at = encodeWord(offset)
     offset += body.length / 2
     return at
   })
-  return `0x${selectors.aggregate3}${numberWord(32)}${numberWord(calls.length)}${offsets.join('')}${bodies.join('')}`
+  return `0x${selectors.aggregate3}${encodeWord(32)}${encodeWord(calls.length)}${offsets.join('')}${bodies.join('')}`
 }
 
 export type MulticallResult = { success: boolean; returnData: Hex }

@@ -2,15 +2,15 @@ import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { type Micro, microMax } from '@assay/protocol/money'
 import { z } from 'zod'
+import { addressText } from '../../kernel/address-text.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { Mandate } from './mandate-statement.ts'
 
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address')
 const micro = z.string().regex(/^[1-9][0-9]{0,18}$/, 'must be micro-USDC above zero')
 
 export const mandateBody = z.strictObject({
-  owner: address.describe('Whose credit is drawn on; it signs.'),
-  delegate: address.describe('Who may draw: it signs its requests and names the mandate in Assay-Mandate.'),
+  owner: addressText.describe('Whose credit is drawn on; it signs.'),
+  delegate: addressText.describe('Who may draw: it signs its requests and names the mandate in Assay-Mandate.'),
   routes: z
     .array(z.string().regex(/^[\x21-\x7e]{1,200}$/, 'must have 1 to 200 visible ASCII characters'))
     .min(1)

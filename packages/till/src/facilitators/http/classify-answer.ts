@@ -1,4 +1,5 @@
 import { type Hex, isHex } from '@assay/protocol/bytes'
+import { parseJsonObject } from '@assay/protocol/json-object'
 import type { VerifyOutcome } from '../../contract/facilitator.ts'
 import { isScreening } from '../refusal-causes.ts'
 import { isDefiniteRefusal } from './error-codes.ts'
@@ -31,7 +32,7 @@ export function classifySettle(result: HttpExchangeResult): SettleAnswer {
   if (result.status === 'no_answer') return { status: 'unknown', reason: result.reason }
   const { code } = result
   if (code === 401 || code === 403) return unauthorized
-  const fields = parseObject(result.body)
+  const fields = parseJsonObject(result.body)
   const transaction = hashIn(fields)
   const withHash = transaction === undefined ? {} : { transaction }
   if (isInconclusive(code)) return { status: 'unknown', reason: reasonIn(fields) ?? `HTTP ${code}`, ...withHash }
@@ -53,7 +54,7 @@ export function classifyVerify(result: HttpExchangeResult): VerifyOutcome {
   if (result.status !== 'answered') return { status: 'could_not_check', reason: result.reason }
   const { code } = result
   if (code === 401 || code === 403) return { status: 'could_not_check', reason: 'facilitator_unauthorized' }
-  const fields = parseObject(result.body)
+  const fields = parseJsonObject(result.body)
   if (isInconclusive(code) || !fields) return { status: 'could_not_check', reason: reasonIn(fields) ?? `HTTP ${code}` }
   if (isSuccessCode(code) && fields.isValid === true) return { status: 'valid' }
   const reason = reasonIn(fields) ?? 'no reason'
@@ -65,15 +66,6 @@ const isSuccessCode = (code: number) => code >= 200 && code < 300
 /** Redirects included: a server that redirects has not refused the payment. */
 const isInconclusive = (code: number) =>
   code < 200 || (code >= 300 && code < 400) || code === 408 || code === 429 || code >= 500
-
-export function parseObject(text: string): Fields | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Fields) : undefined
-  } catch {
-    return undefined
-  }
-}
 
 const hashIn = (fields: Fields | undefined): Hex | undefined =>
   isHex(fields?.transaction, 32) ? (fields.transaction.toLowerCase() as Hex) : undefined

@@ -1,4 +1,5 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
+import { parseJsonObject } from '@assay/protocol/json-object'
 import { isLoopbackHost } from '@assay/protocol/loopback'
 import type { Micro } from '@assay/protocol/money'
 import type { Facilitator, FacilitatorPayment, SupportedKind } from '../../contract/facilitator.ts'
@@ -6,7 +7,7 @@ import type { Log } from '../../kernel/log.ts'
 import { type Metrics, traced } from '../../kernel/metrics.ts'
 import { isExact } from '../exact-payment.ts'
 import { isCarriedBy, isPermit2 } from '../permit2-payment.ts'
-import { classifySettle, classifyVerify, parseObject } from './classify-answer.ts'
+import { classifySettle, classifyVerify } from './classify-answer.ts'
 import { type HttpExchange, type HttpExchangeResult, nodeHttpExchange } from './http-exchange.ts'
 import { facilitatorBody } from './payment-wire.ts'
 
@@ -71,7 +72,7 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
 
   const supported = async (signal: AbortSignal) => {
     const result = watched('supported', await call('/supported', undefined, options.timeoutMs ?? 10_000, signal))
-    const fields = result.status === 'answered' && result.code === 200 ? parseObject(result.body) : undefined
+    const fields = result.status === 'answered' && result.code === 200 ? parseJsonObject(result.body) : undefined
     if (!fields || !Array.isArray(fields.kinds))
       throw new Error(`the facilitator ${name} does not say what it supports`)
     return { kinds: fields.kinds.filter(isKind), signers: readSigners(fields.signers) }

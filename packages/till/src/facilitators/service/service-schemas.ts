@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { addressText } from '../../kernel/address-text.ts'
 
 /** What outside users send to our own facilitator. Members we do not know are dropped here and go no further. */
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 /** 77 digits always fit a uint256; clients that mean "for ever" write fewer or get an error. */
 const digits = z.string().regex(/^(0|[1-9][0-9]{0,76})$/)
 const micro = z.string().regex(/^[1-9][0-9]{0,17}$/)
@@ -9,9 +9,9 @@ const micro = z.string().regex(/^[1-9][0-9]{0,17}$/)
 export const facilitatorRequirementsSchema = z.object({
   scheme: z.string().max(40),
   network: z.string().max(60),
-  asset: address,
+  asset: addressText,
   amount: micro,
-  payTo: address,
+  payTo: addressText,
   maxTimeoutSeconds: z.number().int().min(1).max(3_600),
   extra: z.object({ name: z.string().max(60).optional(), version: z.string().max(10).optional() }).optional(),
 })
@@ -25,8 +25,8 @@ export const facilitatorRequestSchema = z.object({
       // 4 KiB of signature is more than any wallet known needs.
       signature: z.string().regex(/^0x(?:[0-9a-fA-F]{2}){1,4096}$/),
       authorization: z.object({
-        from: address,
-        to: address,
+        from: addressText,
+        to: addressText,
         value: micro,
         validAfter: digits,
         validBefore: digits,

@@ -1,5 +1,6 @@
-import { chmod, chown, link, mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, link, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { writeDurably } from '../../kernel/durable-file.ts'
 import type { Rng } from '../../kernel/random.ts'
 import { StoreError } from '../errors.ts'
 import { dataFolderOf, type Place, readPointer } from './place.ts'
@@ -76,7 +77,7 @@ async function initialise(place: Place, staging: string, rng: Rng): Promise<void
   )
   if (code !== 0) throw new StoreError(`the database could not be created: ${output || `initdb ended with ${code}`}`)
   await rm(passwordFile)
-  await writeDurably(join(staging, credentialsFile), JSON.stringify(credentials))
+  await writeDurably(join(staging, credentialsFile), JSON.stringify(credentials), 0o600)
 }
 
 /** Says which cluster won: ours, or the one that another start put there first. */
@@ -89,7 +90,7 @@ async function putInPlace(place: Place, staging: string): Promise<Place> {
   }
   if (place.pointer === undefined) return place
   const draft = `${place.pointer}.${basename(staging)}`
-  await writeDurably(draft, JSON.stringify({ folder: place.folder }))
+  await writeDurably(draft, JSON.stringify({ folder: place.folder }), 0o600)
   try {
     await link(draft, place.pointer)
     return place
@@ -106,14 +107,4 @@ async function putInPlace(place: Place, staging: string): Promise<Place> {
 
 async function changeOwner(user: RunUser | undefined, path: string): Promise<void> {
   if (user) await chown(path, user.uid, user.gid)
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
 }

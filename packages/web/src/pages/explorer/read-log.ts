@@ -1,5 +1,6 @@
 import { toBase64 } from '@assay/protocol/base64'
 import { fromUtf8, utf8 } from '@assay/protocol/bytes'
+import { parseJsonObject } from '@assay/protocol/json-object'
 import { isSignedByLog, parseCheckpoint, witnessedAt } from '@assay/protocol/log/checkpoint'
 import { leafHash } from '@assay/protocol/log/merkle'
 import { parseNoteKey } from '@assay/protocol/log/signed-note'
@@ -58,17 +59,13 @@ export function readEntries(bytes: Uint8Array, first: number): LogEntry[] {
   for (let at = 0; at + 2 <= bytes.length; ) {
     const length = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
     const text = fromUtf8(bytes.subarray(at + 2, at + 2 + length)) ?? ''
-    entries.push({ index: first + entries.length, hash: toBase64(leafHash(utf8(text))), record: recordIn(text), text })
+    entries.push({
+      index: first + entries.length,
+      hash: toBase64(leafHash(utf8(text))),
+      record: parseJsonObject(text),
+      text,
+    })
     at += 2 + length
   }
   return entries.reverse()
-}
-
-function recordIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
 }

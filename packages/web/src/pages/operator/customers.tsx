@@ -1,5 +1,5 @@
 import { count } from '../../ui/format.ts'
-import { Age, Hex, Money, Scroll } from '../../ui/parts.tsx'
+import { Age, Heads, Hex, Money, Scroll } from '../../ui/parts.tsx'
 import type { Overview } from './types.ts'
 
 /** Who buys: the wallets that paid most among the newest payments. */
@@ -20,24 +20,11 @@ export function Customers({
           <p class="small soft">By what they paid, among the newest {count(customers.payments)} payments.</p>
           <Scroll label="Customers by what they paid">
             <table>
-              <thead>
-                <tr>
-                  <th scope="col">Wallet</th>
-                  <th scope="col" class="right">
-                    Paid
-                  </th>
-                  <th scope="col" class="right">
-                    Payments
-                  </th>
-                  <th scope="col" class="right">
-                    Failed
-                  </th>
-                  <th scope="col">Last</th>
-                  <th scope="col">
-                    <span class="visually-hidden">Payments of this wallet</span>
-                  </th>
-                </tr>
-              </thead>
+              <Heads
+                titles={['Wallet', 'Paid', 'Payments', 'Failed', 'Last', 'Payments of this wallet']}
+                right={['Paid', 'Payments', 'Failed']}
+                hidden={['Payments of this wallet']}
+              />
               <tbody>
                 {customers.data.map((row) => (
                   <tr key={row.wallet}>

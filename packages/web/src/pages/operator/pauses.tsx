@@ -4,7 +4,7 @@ import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { useAttempt } from '../../node/use-attempt.ts'
 import { capital } from '../../ui/format.ts'
-import { Age, Badge, Problem, Scroll } from '../../ui/parts.tsx'
+import { Age, Badge, Heads, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Actor } from './actor.tsx'
 import type { Overview, Pause } from './types.ts'
@@ -53,16 +53,7 @@ export function Pauses({
       )}
       <Scroll label="What can be paused">
         <table class="pauses">
-          <thead>
-            <tr>
-              <th scope="col">What</th>
-              <th scope="col">A pause stops</th>
-              <th scope="col">And leaves running</th>
-              <th scope="col">
-                <span class="visually-hidden">Change</span>
-              </th>
-            </tr>
-          </thead>
+          <Heads titles={['What', 'A pause stops', 'And leaves running', 'Change']} hidden={['Change']} />
           <tbody>
             {pauses.map((entry) => (
               <PauseRow

@@ -4,7 +4,7 @@ import { useNode } from '../../node/context.ts'
 import { networkName } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { centsOfMicro, count, sentence, usdOfMicro } from '../../ui/format.ts'
-import { Await, Money, Scroll } from '../../ui/parts.tsx'
+import { Await, Heads, Money, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 
 type Row = {
@@ -104,27 +104,14 @@ export function Revenue() {
 }
 
 const figures = ['gross', 'refunds', 'fees', 'affiliates', 'losses', 'net'] as const
+const sums = [...figures.map(sentence), 'Gas, gwei']
 
 function RevenueTable({ rows }: { rows: Row[] }) {
   const index = useNode()
   return (
     <Scroll label="Revenue per shop and day">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            <th scope="col">Shop</th>
-            <th scope="col">Network</th>
-            {figures.map((name) => (
-              <th scope="col" class="right" key={name}>
-                {sentence(name)}
-              </th>
-            ))}
-            <th scope="col" class="right">
-              Gas, gwei
-            </th>
-          </tr>
-        </thead>
+        <Heads titles={['Day', 'Shop', 'Network', ...sums]} right={sums} />
         <tbody>
           {rows.map((row) => (
             <tr key={`${row.day} ${row.network} ${row.shop}`}>

@@ -10,6 +10,8 @@ import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { payoutTones } from './overview-parts.tsx'
 import type { Withdrawals as Shown } from './types.ts'
 
+const custodyFigures = ['Withdrawable', 'On chain', 'Of others', 'Your debts', 'On its way', 'Reserved']
+
 /** The operator's own money in custody. Each withdrawal is signed by itself and goes to a configured address. */
 export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; onChanged: () => void }) {
   const index = useNode()
@@ -22,16 +24,7 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
       ) : null}
       <Scroll label="Custody by network">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Network</th>
-              {['Withdrawable', 'On chain', 'Of others', 'Your debts', 'On its way', 'Reserved'].map((title) => (
-                <th scope="col" class="right" key={title}>
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <Heads titles={['Network', ...custodyFigures]} right={custodyFigures} />
           <tbody>
             {withdrawals.custody.map((row) => (
               <tr key={row.network}>

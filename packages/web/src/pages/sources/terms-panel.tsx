@@ -7,7 +7,7 @@ import { useNode } from '../../node/context.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { useAttempt } from '../../node/use-attempt.ts'
 import { usdOfMicro } from '../../ui/format.ts'
-import { Age, Await, CopyButton, Hex, Problem, Scroll } from '../../ui/parts.tsx'
+import { Age, Await, CopyButton, Heads, Hex, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 
 /** What the creator allows and asks for; its own wallet may change it. */
@@ -53,20 +53,10 @@ function RuleTable({ terms, onRemove }: { terms: SourceTerms; onRemove: ((path: 
     <>
       <Scroll label="Rules by path">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Path</th>
-              <th scope="col">Found</th>
-              <th scope="col">Quoted</th>
-              <th scope="col" class="right">
-                Stamp
-              </th>
-              <th scope="col" class="right">
-                Whole text
-              </th>
-              {onRemove ? <th scope="col">Change</th> : null}
-            </tr>
-          </thead>
+          <Heads
+            titles={['Path', 'Found', 'Quoted', 'Stamp', 'Whole text', ...(onRemove ? ['Change'] : [])]}
+            right={['Stamp', 'Whole text']}
+          />
           <tbody>
             {terms.rules.map((rule) => (
               <tr key={rule.path}>

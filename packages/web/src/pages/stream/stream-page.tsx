@@ -4,7 +4,7 @@ import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { count, timeText } from '../../ui/format.ts'
-import { Await, Badge, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
+import { Await, Badge, Heads, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
 import { LiveStream } from './live-stream.tsx'
 import { TopicChart } from './topic-chart.tsx'
@@ -58,6 +58,7 @@ export function StreamPage() {
   )
 }
 
+const qualities = ['Agents a day', 'Bucket', 'Tiers', 'Topics shown', '95 % error']
 const percentText = (value: number | null) => (value === null ? '–' : `${value} %`)
 
 /** Whether the stream is worth its price: the same figures by which the node decides to sell it. */
@@ -85,16 +86,7 @@ function SignalSheet() {
             <summary>Signal by traffic, simulated with the settings of this node</summary>
             <Scroll label="Signal by traffic">
               <table>
-                <thead>
-                  <tr>
-                    {['Agents a day', 'Bucket', 'Tiers', 'Topics shown', '95 % error'].map((title) => (
-                      <th key={title} scope="col" class="right">
-                        {title}
-                      </th>
-                    ))}
-                    <th scope="col">Sold</th>
-                  </tr>
-                </thead>
+                <Heads titles={[...qualities, 'Sold']} right={qualities} />
                 <tbody>
                   {body.simulated.map((row) => (
                     <tr key={row.agents_daily}>

@@ -1,5 +1,5 @@
 import { count } from '../../ui/format.ts'
-import { Scroll } from '../../ui/parts.tsx'
+import { Heads, Scroll } from '../../ui/parts.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
 import type { Topic } from './topics.ts'
 
@@ -12,24 +12,11 @@ export function Topics({ topics }: { topics: readonly Topic[] }) {
   return (
     <Scroll label="Topics by demand">
       <table class="topics">
-        <thead>
-          <tr>
-            <th scope="col">Topic</th>
-            <th scope="col">Demand</th>
-            <th scope="col" class="right">
-              Newest
-            </th>
-            <th scope="col" class="right">
-              Change
-            </th>
-            <th scope="col" class="hide-narrow">
-              Trend
-            </th>
-            <th scope="col" class="hide-narrow">
-              Rising
-            </th>
-          </tr>
-        </thead>
+        <Heads
+          titles={['Topic', 'Demand', 'Newest', 'Change', 'Trend', 'Rising']}
+          right={['Newest', 'Change']}
+          wide={['Trend', 'Rising']}
+        />
         <tbody>
           {topics.map((topic) => (
             <tr key={topic.id}>

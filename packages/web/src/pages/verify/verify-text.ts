@@ -1,3 +1,4 @@
+import { parseJson } from '@assay/protocol/json-object'
 import {
   type EvidenceReport,
   fetchDirectory,
@@ -99,12 +100,4 @@ async function verifyReceiptText(jws: string, { node }: Options): Promise<Verifi
 function receiptInHeaders(value: unknown): string | undefined {
   const receipt = typeof value === 'object' && value !== null && 'receipt' in value ? value.receipt : undefined
   return typeof receipt === 'string' ? receipt : undefined
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,5 @@
 import { type SettledPayment, settledPayments } from '@assay/till/internal'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import { verifySession } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
@@ -95,12 +95,13 @@ function issueRoute(deps: InvoiceDeps): RouteDeclaration {
 async function wanted(deps: InvoiceDeps, payer: Payer, body: z.infer<typeof asked>): Promise<SettledPayment[]> {
   const { payment_ids: ids, from, to } = body
   if ((ids === undefined) === (from === undefined || to === undefined) || (from === undefined) !== (to === undefined))
-    throw wrong('payment_ids', 'give either payment_ids, or from and to')
+    throw fieldProblem('body.payment_ids', 'is to be given, or both from and to')
   const which = ids === undefined ? periodOf(`${from}`, `${to}`) : { ids: [...new Set(ids)] }
   // One invoice is in one currency, and its texts say USDC.
   const networks = payer.networks.filter((network) => !network.includes('/'))
   const found = await settledPayments(deps.database, { ...payer, networks }, which, paymentsMax + 1)
-  if (found.length > paymentsMax) throw wrong('to', `more than ${paymentsMax} payments; choose a shorter period`)
+  if (found.length > paymentsMax)
+    throw fieldProblem('body.to', `leaves more than ${paymentsMax} payments: choose a shorter period`)
   if (found.length === 0 || ('ids' in which && found.length < which.ids.length))
     throw new Problem('not_found', { detail: 'No such final payment of this wallet in USDC.' })
   return found
@@ -108,12 +109,9 @@ async function wanted(deps: InvoiceDeps, payer: Payer, body: z.infer<typeof aske
 
 function periodOf(from: string, to: string): { from: Date; until: Date } {
   const period = { from: new Date(`${from}T00:00:00Z`), until: new Date(Date.parse(`${to}T00:00:00Z`) + 86_400_000) }
-  if (!(period.from < period.until)) throw wrong('to', 'must be a day that is not before from')
+  if (!(period.from < period.until)) throw fieldProblem('body.to', 'must be a day that is not before from')
   return period
 }
-
-const wrong = (field: string, problem: string) =>
-  new Problem('input_invalid', { extra: { problems: [{ field: `body.${field}`, problem }] } })
 
 const params = z.strictObject({ id: z.string().max(64) })
 

@@ -5,7 +5,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { AnswerContent, Sale } from '@assay/till'
 import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import type { Tx } from '@assay/till/store/database'
 import { pageAddress } from '../../sources/domain/index.ts'
 import { normalText } from '../../sources/page/index.ts'
@@ -65,11 +65,7 @@ export async function prepareClaim(
 
 /** Each source gets a share, so one page must not stand for two, whichever addresses lead to it. */
 function requireDistinct(addresses: readonly string[]): void {
-  if (new Set(addresses).size === addresses.length) return
-  throw new Problem('input_invalid', {
-    detail: 'sources names a page twice.',
-    extra: { problems: [{ field: 'sources', problem: 'names a page twice' }] },
-  })
+  if (new Set(addresses).size < addresses.length) throw fieldProblem('sources', 'names a page twice')
 }
 
 /** Anchors claims that were paid, all in the transaction of their payments. */

@@ -1,5 +1,5 @@
 import { formatUsd, type Micro } from '@assay/protocol/money'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
 import { citationMicro, decidePrices, type PageAt, siteTerms } from '../../sources/index.ts'
 import { type CitedHost, findPayees } from '../creators/payee.ts'
@@ -73,5 +73,5 @@ export async function requirePriced(
   const dearer = moved.findIndex(({ paid }, at) => (due[at] as Micro) > paid)
   if (dearer < 0) return
   const problem = `leads to ${moved[dearer]?.page.url}, which costs ${formatUsd(due[dearer] as Micro)} USD: cite that address`
-  throw new Problem('input_invalid', { detail: `${field} ${problem}.`, extra: { problems: [{ field, problem }] } })
+  throw fieldProblem(field, problem)
 }

@@ -5,7 +5,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import { jsonAnswer } from '../../../http/index.ts'
 import { entryBytesMax } from '../../../tlog/index.ts'
 import { normalText } from '../../sources/page/index.ts'
@@ -104,10 +104,7 @@ export function reserve(
   snapshots: readonly (ReservedSnapshot | undefined)[] = [],
 ): PreparedAnswer {
   if (Buffer.byteLength(canonicalJson(facts as unknown as Json)) > entryBytesMax - recordBytesBeyond)
-    throw new Problem('input_invalid', {
-      detail: 'The addresses of the pages are too long to be logged together.',
-      extra: { problems: [{ field: 'sources', problem: 'are too long together' }] },
-    })
+    throw fieldProblem('sources', 'are too long to be logged together')
   const toStore = snapshots.filter((snapshot) => snapshot !== undefined)
   const reservation = toStore.length === 0 ? facts : { ...facts, snapshots: toStore }
   return { answer: jsonAnswer({ id: facts.id }), reservation: reservation as unknown as Json }
@@ -139,8 +136,5 @@ export function citedPage(deps: Pick<AttestDeps, 'domains'>, page: SourceUrl, sn
 async function requireMatched(deps: AttestDeps, queryId: string, page: SourceUrl) {
   const matched = await deps.findMatched(queryId, page.url)
   if (matched) return matched
-  throw new Problem('input_invalid', {
-    detail: 'query_id names no match of the last 90 days that offered this page.',
-    extra: { problems: [{ field: 'query_id', problem: 'names no match that offered this page' }] },
-  })
+  throw fieldProblem('query_id', 'names no match of the last 90 days that offered this page')
 }

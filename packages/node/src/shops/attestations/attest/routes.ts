@@ -1,15 +1,13 @@
 import type { Micro } from '@assay/protocol/money'
-import type { ReleaseAnswer } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type Unavailable } from '../../../http/index.ts'
-import { proofAfterCommit } from '../../../tlog/index.ts'
 import { citationMicro, priceMicroMax } from '../../sources/index.ts'
 import { commitClaims, prepareClaim } from './anchor-claim.ts'
 import { attestPrices, claimPrice } from './attest-price.ts'
 import { commitAttestations } from './commit-attestation.ts'
 import type { AttestDeps } from './deps.ts'
-import { type AttestationView, describeAttestation, withKeys } from './describe-attestation.ts'
+import { describeAttestation } from './describe-attestation.ts'
 import { prepareAttestation } from './prepare-attestation.ts'
 import {
   attestationId,
@@ -22,6 +20,7 @@ import {
 } from './schemas.ts'
 import { type SourceUrl, sourceUrl } from './source-url.ts'
 import { findAttestation } from './store.ts'
+import { withProof } from './with-proof.ts'
 
 export type AttestRouteDeps = AttestDeps & {
   witnessKeys(): readonly string[]
@@ -52,7 +51,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
     next: '/v1/attestations/att_01jcxk6v3q8m5r7t9w2y4z6a8c',
     nextBefore: '/v1/match',
     access: {
-      kind: 'paid',
+      ...saleTerms(deps),
       price: {
         kind: 'fixed',
         micro: citationMicro,
@@ -61,13 +60,8 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
           of: ({ body }) => dearer(deps, () => [sourceUrl(body.source_url, deps.domains)]),
         },
       },
-      networks: [deps.network],
-      payee: 'custody',
-      revocable: false,
-      unavailable: deps.logUnavailable,
       prepare: ({ body }, call) => prepareAttestation(deps, body, call),
       commitMany: (tx, sales) => commitAttestations(deps, tx, sales),
-      release: withProof(deps),
     },
   })
 }
@@ -95,7 +89,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
     next: '/v1/attestations/att_01jcxk6v3q8m5r7t9w2y4z6a8c',
     nextBefore: '/v1/match',
     access: {
-      kind: 'paid',
+      ...saleTerms(deps),
       price: {
         kind: 'fixed',
         micro: citationMicro,
@@ -104,16 +98,21 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
           of: ({ body }) => dearer(deps, () => (body.sources as string[]).map((text) => sourceUrl(text, deps.domains))),
         },
       },
-      networks: [deps.network],
-      payee: 'custody',
-      revocable: false,
-      unavailable: deps.logUnavailable,
       prepare: ({ body }, call) => prepareClaim(deps, body, call),
       commitMany: (tx, sales) => commitClaims(deps, tx, sales),
-      release: withProof(deps),
     },
   })
 }
+
+const saleTerms = (deps: AttestRouteDeps) =>
+  ({
+    kind: 'paid',
+    networks: [deps.network],
+    payee: 'custody',
+    revocable: false,
+    unavailable: deps.logUnavailable,
+    release: withProof(deps),
+  }) as const
 
 /** Undefined where nobody asks for more than usual, and where `prepare` refuses what was asked for. */
 async function dearer(deps: AttestDeps, pages: () => SourceUrl[]): Promise<Micro | undefined> {
@@ -124,34 +123,6 @@ async function dearer(deps: AttestDeps, pages: () => SourceUrl[]): Promise<Micro
     if (error instanceof Problem) return undefined
     throw error
   }
-}
-
-/** The entry gets its place in the log right after the commit; the answer waits for it and carries the proof. */
-export function withProof(deps: AttestRouteDeps): ReleaseAnswer {
-  return async (answer) => {
-    try {
-      const { id, url, before } = openEnd(String(answer.body))
-      const proof = await proofAfterCommit(deps, id)
-      // The citation is valid without it, and its own address returns the proof soon after.
-      if (!proof) deps.log.warn({ attestation: id }, 'a proof from the log was not ready')
-      return { ...answer, body: `${before}${JSON.stringify(withKeys(deps, url, proof))}}` }
-    } catch (error) {
-      // It is paid for: whatever it is, it is given.
-      deps.log.error({ error: String(error) }, 'a proof could not be put into an answer')
-      return answer
-    }
-  }
-}
-
-const logKey = ',"log":'
-
-/** The view begins with its id and url and ends with its log, so that only these are read and replaced. */
-function openEnd(body: string): { id: string; url: string; before: string } {
-  const end = body.lastIndexOf(logKey)
-  const { state } = JSON.parse(body.slice(end + logKey.length, -1)) as AttestationView['log']
-  const [, id, url] = /^\{"id":"([a-z0-9_]+)","url":("[^"]*")/.exec(body) ?? []
-  if (end < 0 || state !== 'pending' || id === undefined || url === undefined) throw new Error('not an attestation')
-  return { id, url: JSON.parse(url) as string, before: body.slice(0, end + logKey.length) }
 }
 
 function showRoute(deps: AttestRouteDeps): RouteDeclaration {

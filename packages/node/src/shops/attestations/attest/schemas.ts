@@ -1,7 +1,7 @@
+import { addressText } from '@assay/till/kernel/address-text'
 import { z } from 'zod'
 import { isStorable } from '../../sources/page/index.ts'
 
-export const walletText = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address')
 export const signatureText = z.string().regex(/^0x(?:[0-9a-fA-F]{2}){65,4096}$/, 'must be a signature in hex')
 export const attestationId = z
   .string()
@@ -15,7 +15,7 @@ const words = (max: number) =>
 
 export const attestBody = z.strictObject({
   source_url: z.string().min(1).max(2_048).describe('The page that is cited.'),
-  agent_wallet: walletText.describe('The citing wallet: the payer, or the wallet that signed agent_signature.'),
+  agent_wallet: addressText.describe('The citing wallet: the payer, or the wallet that signed agent_signature.'),
   quote: words(5_000).optional().describe('Words that must be on the page; searched for, never stored.'),
   claim: words(10_000).optional().describe('What the citation supports; only its digest is kept.'),
   query_id: z
@@ -37,7 +37,7 @@ export const claimBody = z.strictObject({
     .min(1)
     .max(claimSourcesMax)
     .describe('Pages it rests on, the most important first.'),
-  agent_wallet: walletText,
+  agent_wallet: addressText,
   agent_signature: signatureText
     .optional()
     .describe('EIP-712 AgentCitation of agent_wallet, sourceUrl being all sources joined by a space.'),

@@ -3,7 +3,7 @@ import { accountOf } from '@assay/protocol/payout-tree'
 import type { Network } from '@assay/till/chain'
 import { fromHex } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
 import {
   claimOfWallet,
@@ -38,11 +38,7 @@ export async function askMove(deps: AskMoveDeps, { domain: text, from, signedBy 
   if (from === signedBy)
     throw new Problem('input_invalid', { detail: 'from is the wallet that is paid now: there is nothing to move.' })
   const asked = await insertMoves(deps, { domain, from, signedBy })
-  if (asked.length === 0)
-    throw new Problem('input_invalid', {
-      detail: `${domain} has nothing unclaimed for ${checksumAddress(from)}.`,
-      extra: { problems: [{ field: 'from', problem: 'has nothing unclaimed from this domain' }] },
-    })
+  if (asked.length === 0) throw fieldProblem('from', `has nothing unclaimed from ${domain}`)
   return { domain, from: checksumAddress(from), moves: asked }
 }
 

@@ -1,11 +1,11 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
+import { walletParams } from '@assay/till/kernel/address-text'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
 import { exampleWallet } from '../attest/schemas.ts'
 import { earningKeys, readEarnings } from './read-earnings.ts'
 
-const params = z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') })
 const limitMax = 1_000
 const day = z.iso.date()
 const dayMs = 86_400_000
@@ -33,7 +33,7 @@ export function earningsRoute({ database }: { database: Sql }): RouteDeclaration
     summary: 'What a creator earned by page, payer or day',
     description:
       'Shares of citations that were paid for, without those that wait for a proof. Days are UTC; `until` is included.',
-    params,
+    params: walletParams,
     query: z.strictObject({
       by: z.enum(earningKeys).optional().describe('Default: day.'),
       from: day.optional(),

@@ -1,7 +1,8 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
 import { parseUsd } from '@assay/protocol/money'
+import { walletParams } from '@assay/till/kernel/address-text'
 import type { Clock } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
@@ -14,7 +15,6 @@ import { earningsRoute } from './earnings-route.ts'
 
 export type CreatorRouteDeps = DescribeCreatorDeps & AskMoveDeps & { proofs: ProofDeps; clock: Clock }
 
-const params = z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address') })
 const move = z.looseObject({
   network: z.string(),
   distributor: z.string(),
@@ -91,7 +91,7 @@ function showRoute(deps: CreatorRouteDeps): RouteDeclaration {
     method: 'GET',
     path: '/v1/creators/:wallet',
     summary: 'What a creator has earned, what is on chain for it, and how to claim it without us',
-    params,
+    params: walletParams,
     output,
     example: { params: { wallet: exampleWallet }, output: example },
     next: '/v1/sources',
@@ -114,7 +114,7 @@ function thresholdRoute(deps: CreatorRouteDeps): RouteDeclaration {
     path: '/v1/creators/:wallet/threshold',
     summary: 'Set from which amount on a creator is sent what it has on chain',
     description: 'Signed by that wallet (ERC-8128). Claiming it oneself is possible at any time and any amount.',
-    params,
+    params: walletParams,
     body: z.strictObject({ threshold_usd: z.string().max(20).describe('0.01 to 1000 USD.') }),
     output,
     example: { params: { wallet: exampleWallet }, body: { threshold_usd: '2' }, output: example },
@@ -126,10 +126,7 @@ function thresholdRoute(deps: CreatorRouteDeps): RouteDeclaration {
         const wallet = addressOf(params.wallet)
         const micro = parseUsd(body.threshold_usd)
         if (micro === undefined || micro < 10_000n || micro > thresholdMicroMax)
-          throw new Problem('input_invalid', {
-            detail: 'threshold_usd must be 0.01 to 1000.',
-            extra: { problems: [{ field: 'threshold_usd', problem: 'must be 0.01 to 1000' }] },
-          })
+          throw fieldProblem('threshold_usd', 'must be 0.01 to 1000')
         if ((await signerOf(deps, call)) !== wallet)
           throw new Problem('forbidden', { detail: `Only ${checksumAddress(wallet)} can set its threshold.` })
         await deps.database.query(

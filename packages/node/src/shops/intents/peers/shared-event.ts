@@ -1,4 +1,5 @@
 import type { Json } from '@assay/protocol/canonical-json'
+import { splitEvent } from '@assay/protocol/event-text'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { verifyJws } from '@assay/till/signing'
@@ -69,19 +70,17 @@ export type SharedBucket = {
 
 /** The figures of an event that this peer signed with a key its address publishes; undefined for anything else. */
 export function readSharedEvent(text: string, peer: { address: string; keys: PeerKeys }): SharedBucket | undefined {
-  const at = text.indexOf(',"data":')
-  if (at < 0 || !text.endsWith('}')) return undefined
-  const json = text.slice(at + ',"data":'.length, -1)
+  const event = splitEvent(text)
+  if (typeof event?.attributes.signature !== 'string') return undefined
+  const { signature, ...given } = event.attributes
   try {
-    const { signature, ...given } = JSON.parse(`${text.slice(0, at)}}`) as { signature?: unknown }
-    if (typeof signature !== 'string') return undefined
     const parts = verifyJws(signature, (kid) => peer.keys.find((key) => kid.endsWith(`#${key.kid}`))?.x)
     if (parts === undefined) return undefined
     const signed = attributesOf.parse(JSON.parse(parts.json))
     if (JSON.stringify(attributesOf.parse(given)) !== JSON.stringify(signed)) return undefined
     if (signed.source !== `${peer.address}${streamPath}`) return undefined
-    if (sha256(json).toString('hex') !== signed.datasha256) return undefined
-    const { starts_at, ends_at, counts, synthetic } = dataOf.parse(JSON.parse(json))
+    if (sha256(event.data).toString('hex') !== signed.datasha256) return undefined
+    const { starts_at, ends_at, counts, synthetic } = dataOf.parse(JSON.parse(event.data))
     return {
       startsAtMs: Date.parse(starts_at),
       endsAtMs: Date.parse(ends_at),

@@ -1,5 +1,5 @@
 import type { AnswerContent } from '@assay/till'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import { addDays, isIsoDate } from '../calendar/dates.ts'
 import { easternDate } from '../calendar/eastern-time.ts'
 import type { FeedId } from '../feeds/feed.ts'
@@ -80,10 +80,7 @@ async function onScreen(deps: MatrixDeps, asked: Asked, id: string): Promise<Ask
   const { screen: _, ...query } = asked.query
   const found = await findScreen(deps.database, id)
   if (!found || (found.feed !== null && found.feed !== asked.feed))
-    throw new Problem('input_invalid', {
-      detail: found ? `query.screen is one of ${found.feed}` : 'query.screen does not exist',
-      extra: { problems: [{ field: 'query.screen', problem: found ? `is one of ${found.feed}` : 'does not exist' }] },
-    })
+    throw fieldProblem('query.screen', found ? `is one of ${found.feed}` : 'does not exist')
   const { limit, min_score, sort, filter } = found.query
   return {
     ...asked,
@@ -175,11 +172,7 @@ function knownAt(deps: MatrixDeps, tier: Tier, asOf: string | undefined): number
   if (asOf === undefined) return latestMs
   const isDay = isIsoDate(asOf)
   // Asked for tomorrow, the answer would be another one tomorrow.
-  if (Date.parse(isDay ? `${asOf}T00:00:00Z` : asOf) > nowMs)
-    throw new Problem('input_invalid', {
-      detail: 'query.as_of is in the future',
-      extra: { problems: [{ field: 'query.as_of', problem: 'is in the future' }] },
-    })
+  if (Date.parse(isDay ? `${asOf}T00:00:00Z` : asOf) > nowMs) throw fieldProblem('query.as_of', 'is in the future')
   return Math.min(latestMs, isDay ? Date.parse(`${asOf}T23:59:59.999Z`) : Date.parse(asOf))
 }
 
@@ -191,11 +184,7 @@ async function historyFor(
   symbols: readonly string[] | undefined,
 ) {
   const [symbol] = symbols ?? []
-  if (symbol === undefined || symbols?.length !== 1)
-    throw new Problem('input_invalid', {
-      detail: 'query.history needs exactly one symbol',
-      extra: { problems: [{ field: 'query.history', problem: 'needs exactly one symbol' }] },
-    })
+  if (symbol === undefined || symbols?.length !== 1) throw fieldProblem('query.history', 'needs exactly one symbol')
   const sinceDate = addDays(easternDate(knownAtMs), -Math.ceil(days * 1.5) - 35)
   return readHistory(
     { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols, licences: deps.licences },

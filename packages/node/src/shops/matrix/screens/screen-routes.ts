@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../../http/index.ts'
 import type { ShopContext } from '../../shop.ts'
@@ -169,8 +169,5 @@ function checkColumns({ feed, query }: { feed: FeedId | null; query: ScreenQuery
 }
 
 function refuse(field: string, problem: string): never {
-  throw new Problem('input_invalid', {
-    detail: `body.${field} ${problem}`,
-    extra: { problems: [{ field: `body.${field}`, problem }] },
-  })
+  throw fieldProblem(`body.${field}`, problem)
 }

@@ -1,4 +1,4 @@
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import { isCanonicalSymbol, normaliseSymbol } from '../symbols/normalise-symbol.ts'
 import { type Selection, selectRows } from './select-rows.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -89,10 +89,8 @@ export function snapshotOfCursor(cursor: string): string | undefined {
 function positionIn(snapshot: Snapshot, cursor: string): number {
   const match = cursorPattern.exec(cursor)
   if (!match || match[1] !== snapshot.sha256 || Number(match[2]) > snapshot.manifest.row_count)
-    throw new Problem('input_invalid', {
-      detail: 'query.cursor is not of this snapshot',
+    throw fieldProblem('query.cursor', 'is not of a snapshot that is still held', {
       hint: 'Start again without cursor; nothing was charged.',
-      extra: { problems: [{ field: 'query.cursor', problem: 'is not of a snapshot that is still held' }] },
     })
   return Number(match[2])
 }

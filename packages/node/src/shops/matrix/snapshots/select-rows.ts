@@ -1,4 +1,4 @@
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem } from '@assay/till/kernel/problem'
 import { type ColumnValues, columnValues, type QueryColumn, queryColumns } from './columns-of.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -46,12 +46,9 @@ export function selectRows(
 }
 
 function unknownColumn(field: string, name: string, known: ReadonlyMap<string, QueryColumn>): never {
-  throw new Problem('input_invalid', {
+  throw fieldProblem(`query.${field}`, `has no column ${name}`, {
     detail: `query.${field}: this tier of the feed has no column ${name}`,
-    extra: {
-      problems: [{ field: `query.${field}`, problem: `has no column ${name}` }],
-      columns: [...known.values()].map(({ name: column, unit }) => ({ name: column, unit })),
-    },
+    extra: { columns: [...known.values()].map(({ name: column, unit }) => ({ name: column, unit })) },
   })
 }
 
@@ -129,8 +126,5 @@ export function readFigure(text: string): number | undefined {
 }
 
 function refuseCondition(column: string, problem: string): never {
-  throw new Problem('input_invalid', {
-    detail: `query.filter: ${column} ${problem}`,
-    extra: { problems: [{ field: 'query.filter', problem: `${column} ${problem}` }] },
-  })
+  throw fieldProblem('query.filter', `${column} ${problem}`)
 }

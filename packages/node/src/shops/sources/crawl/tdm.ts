@@ -1,3 +1,5 @@
+import { parseJson } from '@assay/protocol/json-object'
+
 /** A part of a site, by path pattern, and whether its mining is reserved. */
 export type TdmRule = { location: string; reserved: boolean }
 
@@ -5,12 +7,7 @@ const rulesMax = 100
 
 /** The file of the TDM Reservation Protocol (W3C community group): a list of locations. Undefined for anything else. */
 export function parseTdmRep(text: string): TdmRule[] | undefined {
-  let listed: unknown
-  try {
-    listed = JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const listed = parseJson(text)
   if (!Array.isArray(listed)) return undefined
   return listed.slice(0, rulesMax).flatMap((one: unknown) => {
     const { location, ...rest } = (typeof one === 'object' && one !== null ? one : {}) as Record<string, unknown>

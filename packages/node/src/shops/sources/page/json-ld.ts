@@ -1,4 +1,5 @@
 import { jsonDepth } from '@assay/protocol/canonical-json'
+import { parseJson } from '@assay/protocol/json-object'
 
 export type JsonLdFacts = {
   blocks: number
@@ -73,12 +74,8 @@ export function readJsonLd(blocks: readonly string[]): JsonLdFacts {
 function parseBlock(block: string): unknown {
   const text = block.trim().replace(/^\s*(?:<!--|\/\/<!\[CDATA\[)|(?:-->|\/\/\]\]>)\s*$/g, '')
   if (text.length > bytesMax || jsonDepth(text) > depthMax) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return typeof value === 'object' && value !== null ? value : undefined
 }
 
 /** Nodes at the top, in arrays and in @graph; what hangs deeper is read through its owner. */

@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { Problem } from '@assay/till/kernel/problem'
+import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { originOf, type SourceDeps } from '../deps.ts'
 import { type CanonicalDomain, canonicalDomain } from '../domain/canonical-domain.ts'
@@ -40,10 +40,7 @@ function checkSitemap(domain: string, sitemap: string | undefined): string | und
   if (sitemap === undefined) return undefined
   const url = URL.canParse(sitemap) ? new URL(sitemap) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname !== domain || url.username !== '' || url.password !== '')
-    throw new Problem('input_invalid', {
-      detail: 'sitemap must be an http(s) URL on the domain itself.',
-      extra: { problems: [{ field: 'sitemap', problem: 'must be an http(s) URL on the domain itself' }] },
-    })
+    throw fieldProblem('sitemap', 'must be an http(s) URL on the domain itself')
   return url.href
 }
 

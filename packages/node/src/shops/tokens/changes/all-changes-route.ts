@@ -1,9 +1,10 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
+import { addressText } from '@assay/till/kernel/address-text'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
 import type { Notifications, Topic } from '../../../notifications/index.ts'
-import { addressPattern, verdict } from '../schemas.ts'
+import { verdict } from '../schemas.ts'
 import { hasTokenPrefix } from '../token-address.ts'
 
 export const controlTopic: Topic = {
@@ -59,7 +60,7 @@ export function allChangesRoutes(events: Notifications | undefined): RouteDeclar
       description:
         'What the background index saw in final blocks, each with block, transaction and the verdicts last read before and first read after it. Kept 90 days. To be notified as it happens: POST /v1/notifications/watches, topic `token.control`.',
       query: z.strictObject({
-        token: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').optional(),
+        token: addressText.optional(),
         limit: z
           .string()
           .regex(/^([1-9]|[1-9][0-9]|100)$/, 'must be 1 to 100')

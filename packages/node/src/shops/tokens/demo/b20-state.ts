@@ -10,6 +10,7 @@ import policyRegistry from '../../../../../../contracts/artifacts/B20PolicyRegis
 import stub from '../../../../../../contracts/artifacts/B20Stub.json' with { type: 'json' }
 import token from '../../../../../../contracts/artifacts/B20Token.json' with { type: 'json' }
 import { activationRegistryAddress, codeMarker, factoryAddress, policyRegistryAddress } from '../abi/b20.ts'
+import { encodeWord } from '../read/words.ts'
 import { hasTokenPrefix } from '../token-address.ts'
 
 export type B20Fork = 'beryl' | 'cobalt' | 'denim'
@@ -78,6 +79,4 @@ function featureSlot(feature: string): Hex {
   return keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes32' }], [key, activationRoot]))
 }
 
-function word(value: bigint): Hex {
-  return `0x${value.toString(16).padStart(64, '0')}`
-}
+const word = (value: bigint): Hex => `0x${encodeWord(value)}`

@@ -1,5 +1,8 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { encodeWord } from '@assay/protocol/typed-data/words'
+
+export { encodeWord }
 
 /**
  * Strict readers of ABI answers. What has not exactly the expected form is undefined: an empty or padded answer must
@@ -66,8 +69,4 @@ function dynamicLength(data: Hex): number | undefined {
   if (BigInt(data.slice(0, 66)) !== 32n) return undefined
   const length = BigInt(`0x${data.slice(66, 130)}`)
   return length < 1_000_000n ? Number(length) : undefined
-}
-
-export function encodeWord(value: bigint | number | Hex): string {
-  return (typeof value === 'string' ? value.slice(2).toLowerCase() : value.toString(16)).padStart(64, '0')
 }
