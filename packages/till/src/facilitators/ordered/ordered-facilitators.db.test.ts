@@ -162,7 +162,7 @@ test('a payment of any scheme goes to those that say they carry it', async () =>
   const kinds = [{ x402Version: 2, scheme: 'toy', network: network.caip2 }]
   servers[1]?.play(json(200, { kinds, signers: {} }))
   const ordered = list(first(), second())
-  await ordered.askPermit2Wallets?.(alive())
+  await ordered.refresh?.(alive())
   servers[1]?.play(settled)
   const payment = { ...newPayment(), scheme: 'toy' }
   expect(ordered.carries(payment)).toBe(true)
