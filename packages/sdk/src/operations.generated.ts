@@ -437,7 +437,7 @@ export type Operations = {
     input: { body: { endpoint: string; code: string } }
     answer: { wallet: string; plan_until_at: string | null; free_watches: number; endpoints: ({ id: string; kind: 'webhook' | 'email'; target: string; state: 'pending' | 'active' | 'paused'; reason: string; failing_since_at: string | null; last_status: string | null; last_at: string | null; created_at: string })[]; watches: { id: string; endpoint: string; topic: string; subject: string; paused: boolean; created_at: string }[]; deliveries: ({ event: string; endpoint: string; state: 'pending' | 'sent' | 'dead'; attempts: number; last_status: string | null; due_at: string })[] }
   }
-  /** Subscribe to every event of a subject, such as the control of a token. */
+  /** Subscribe to every event of a subject. */
   'notifications.watches.add': {
     input: { body: { endpoint: string; topic: string; subject: string } }
     answer: { wallet: string; plan_until_at: string | null; free_watches: number; endpoints: ({ id: string; kind: 'webhook' | 'email'; target: string; state: 'pending' | 'active' | 'paused'; reason: string; failing_since_at: string | null; last_status: string | null; last_at: string | null; created_at: string })[]; watches: { id: string; endpoint: string; topic: string; subject: string; paused: boolean; created_at: string }[]; deliveries: ({ event: string; endpoint: string; state: 'pending' | 'sent' | 'dead'; attempts: number; last_status: string | null; due_at: string })[]; watch: string; feed_url: string }

@@ -55,6 +55,7 @@ export const attestationsShop = declareShop({
   name: 'attestations',
   variables: attestationsVariables,
   migrations: attestationsMigrations,
+  topics: [earningsTopic],
   retention: attestationsRetention,
   configure: ({ CITATIONS, MOVER_KEY, MOVER_KEY_FILE }, node) =>
     openAttestationsShop({
@@ -159,7 +160,6 @@ async function openAttestations(
 function earningsJobs({ ports, database, clock }: ShopContext): NonNullable<Shop['jobs']> {
   const events = ports.find(notifications)
   if (!events) return []
-  events.declare(earningsTopic)
   const work = async () => {
     await publishEarnings({ database, clock, events })
   }

@@ -45,6 +45,7 @@ export const sourcesShop = declareShop({
   name: 'sources',
   variables: sourcesVariables,
   migrations: [sourcesMigrations],
+  demoRoles: ['creator'],
   retention: sourcesRetention,
   configure: ({ CRAWL }, { demo, demoHosts, dnsServers, contactEmail }) =>
     openSourcesShop({
