@@ -4,7 +4,7 @@ import { removeIdle } from './remove-idle.ts'
 
 const db = await useTestDatabase()
 
-test('payers with something in flight, losses of this month and living processes are kept, the rest is forgotten', async () => {
+test('payers with something in flight, losses of this month and living processes are kept, the rest is deleted', async () => {
   const nowMs = Date.UTC(2026, 5, 15, 12)
   await db.owner.query(
     `insert into payer_in_flight (network, payer, in_flight, in_flight_micro) values ('eip155:8453', '0xa', 0, 0), ('eip155:8453', '0xb', 1, 5)`,

@@ -184,7 +184,7 @@ test('a contradiction is the fault of the one that settled', async () => {
   expect(contradicted).toEqual(['second'])
 })
 
-test('who held what is forgotten after a day', async () => {
+test('who held what is deleted after a day', async () => {
   const holders = createPaymentHolders(db.database)
   expect(await holders.any()).toBe(true)
   await deleteHolders(db.database, systemClock.nowMs() + 25 * 3_600_000)
