@@ -55,7 +55,7 @@ export async function runSelfTest(options: SelfTestOptions): Promise<0 | 1> {
   const waiting = names.filter((mistake) => !rows.has(nameOf(mistake))).slice(0, options.rows)
   const checkRow = async (setup: SelfTestSetup, mistake: string | undefined) => {
     const startedMs = performance.now()
-    // What the seller knows of its facilitator is forgotten.
+    // It starts without what it knows of its facilitator.
     await setup.seller.restart()
     const touched = rows.get(none)?.touched
     const row: Row =

@@ -57,7 +57,7 @@ const sentences = [
   [/\bgoods\b/, 'products', isMetaphor],
   [/\bpurses?\b/, 'balance', isMetaphor],
   [/\bhouses?\b/, 'harness, cluster', isMetaphor],
-  [/\bforget(s|ting)?\b/, 'delete, evict, expire', isMetaphor],
+  [/\bforg(et(s|ting)?|ot(ten)?)\b/, 'delete, evict, expire, lose', isMetaphor],
   [/\bfold(s|ed|ing)?\b/, 'aggregate, roll up, normalize', isVague, /\d-fold\b/g],
   [/\bjudg(e[sd]?|ing|ements?)\b/, 'decide, check, evaluate', isMetaphor],
   [

@@ -255,7 +255,7 @@ test('a payee that two databases share: what the other one sold, and what nobody
   }
 })
 
-test('money that came before a forgotten payout was credited before the restore was noticed', async () => {
+test('money that came before a lost payout was credited before the restore was noticed', async () => {
   const { base, newBuyer } = given.till
   const [paidTo, custody] = [await richInGas(), await richInGas()]
   const restored = await openTestDatabase()

@@ -364,7 +364,7 @@ describe('the chain knows more, or less', () => {
     expect((await pay(payer, url('?n=seen'), { max: used + 2n * price })).status).toBe(402)
   })
 
-  test('claims that a restored database has forgotten are what the channel was charged', async () => {
+  test('claims that a restored database has lost are what the channel was charged', async () => {
     const { account, buyer, required } = await opened()
     const before = await till.db.owner.query(`select signed_micro as micro, signature from channel where payer = $1`, [
       account.address.toLowerCase(),

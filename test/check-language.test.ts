@@ -22,6 +22,7 @@ test.each([
   ['/** One look at a log. */', 'one look'],
   ['packages node src http front door.ts', 'door'],
   ['alter table job add forget_after interval', 'forget'],
+  ['// Its secret is forgotten.', 'forgotten'],
   ['weights = { bend_view: 4 }', 'bend'],
   ['  /** Of the custody wallets. */', 'Of the'],
   [' * So long after the expiry it has failed.', 'So long'],

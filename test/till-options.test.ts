@@ -100,7 +100,7 @@ test('a metered price charges what the handler said, and needs a scheme that can
   const other = await openTestDatabase()
   const withoutWallets = await createTill({
     ...{ ...kit.options, database: other.databaseUrl },
-    intercept: { facilitator: ({ permit2Wallets: _, ...real }) => real },
+    intercept: { facilitator: ({ settlersOf: _, ...real }) => real },
   })
   expect(() => withoutWallets.sell(declaration, words)).toThrow(
     'price.upTo needs a payment scheme that can charge less than was quoted on eip155:8453, and exact cannot',

@@ -148,7 +148,7 @@ async function restoreAndCompare(cluster: Cluster, caller: Caller, backups: Back
 /** Roots are made at once, for any amount. */
 const market = { CITATIONS: '{"root_seconds":1,"root_minimum_usd":"0.5"}' }
 
-/** Until then nothing may have left twice; afterwards new debts are paid, less what the books forgot that was paid. */
+/** Until then nothing may have left twice; afterwards new debts are paid, less what was paid and lost from the books. */
 async function continueMoneyOut(cluster: Cluster, database: Database, before: readonly bigint[]): Promise<string[]> {
   await untilTrue('the restore is reconciled', () => isReconciled(database))
   const same = await moneyOut(cluster)

@@ -3,10 +3,11 @@ import { spawn } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { build as bundle } from 'esbuild'
 import { register } from 'tsx/esm/api'
 import { root } from '../install-if-missing.mjs'
-import { entryPoints, filesBelow, publishable, publishedManifest } from './manifest.mjs'
+import { entryPoints, filesBelow, manifestOf, publishable, publishedManifest, sellerEntries } from './manifest.mjs'
 
 /** The command is one program without entry points; the others are libraries and keep their files apart. */
 const libraries = publishable.filter((name) => name !== 'cli')
@@ -14,6 +15,8 @@ const sourceOf = (name) => join(root, 'packages', name, 'src')
 
 export async function buildPackages(out) {
   const emitted = join(out, '.emitted')
+  // Some of what is written is read from sources.
+  register()
   await Promise.all([compile(emitted), bundleCommand(join(out, 'cli', 'dist')), writeConsole(out)])
   for (const name of libraries) {
     const dist = join(out, name, 'dist')
@@ -22,6 +25,7 @@ export async function buildPackages(out) {
     for (const file of filesBelow(dist)) if (/\.(d\.ts|js)$/.test(file)) finishFile(emitted, name, dist, file)
   }
   rmSync(emitted, { recursive: true })
+  await writeWithoutTcp(join(out, 'till', 'dist', 'no-tcp.js'))
   for (const name of publishable) {
     const manifest = publishedManifest(name)
     writeFileSync(join(out, name, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
@@ -82,9 +86,25 @@ const bundleCommand = (outdir) =>
   })
 
 async function writeConsole(out) {
-  register()
   const console = await import('../../packages/node/src/faces/console/assets.ts')
   await console.writeConsole(join(out, 'node', 'dist', 'faces', 'console', 'built'))
+}
+
+/** Stands for every entry point that a seller imports, and says so where a runtime has no TCP, instead of failing in a driver. */
+async function writeWithoutTcp(file) {
+  const { exports } = manifestOf('till')
+  const entries = await Promise.all(
+    sellerEntries.map((key) => import(pathToFileURL(join(root, 'packages', 'till', exports[key])).href)),
+  )
+  const names = [...new Set(entries.flatMap((entry) => Object.keys(entry)))].sort()
+  writeFileSync(
+    file,
+    `function unsupported() {
+  throw new Error("@assay/till needs TCP to reach its database, and this runtime has none: run it on Node; in Next, export const runtime = 'nodejs'")
+}
+export { ${names.map((name) => `unsupported as ${name}`).join(', ')} }
+`,
+  )
 }
 
 /** Everything in the sources that is not TypeScript is read at run time. JSON is compiled. */

@@ -32,8 +32,18 @@ export function filesBelow(folder) {
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
 }
 
-/** What a seller imports of the till says on runtimes without TCP that it does not run there, instead of failing in a driver. */
-const sellerEntries = ['.', './node', './hono', './express', './fastify', './next', './mcp', './embedded', './testing']
+/** What a seller imports of the till; `build.mjs` writes what runtimes without TCP import instead. */
+export const sellerEntries = [
+  '.',
+  './node',
+  './hono',
+  './express',
+  './fastify',
+  './next',
+  './mcp',
+  './embedded',
+  './testing',
+]
 const withoutTcp = { 'edge-light': './dist/no-tcp.js', workerd: './dist/no-tcp.js' }
 
 /** As it is published: built files instead of sources, one version for all. */

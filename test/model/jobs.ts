@@ -311,7 +311,7 @@ export function reconcile(bound: Bound, world: World): void {
   if (store.gap && store.gap.until <= store.cursor) store.gap.reconciled = true
 }
 
-/** A payout that the books have forgotten is posted as what the chain shows: its payee owes it. */
+/** A payout that the books have lost is posted as what the chain shows: its payee owes it. */
 function postLostPayouts({ store, outs, final }: World): void {
   for (const { n, payer, micro, at } of outs) {
     if (at > final || store.payouts.some((payout) => payout.n === n && payout.payer === payer)) continue

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { facilitatorVariables } from '@assay/till/facilitators'
 import { fromHex, getAddress, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { ProviderKeys } from './keyed-upstreams.ts'
@@ -23,6 +24,9 @@ export type Canaries = {
   /** For the one that has a hosted facilitator settle. */
   hostedEnv: Record<string, string>
 }
+
+/** What the kinds of facilitators read: any text, unless it is set below. */
+const facilitatorSecrets = Object.entries(facilitatorVariables).flatMap(([name, { secret }]) => (secret ? name : []))
 
 export async function makeCanaries(watch: Watch, home: string): Promise<Canaries> {
   const make = (name: string) => {
@@ -85,6 +89,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
       SMTP_URL: `smtp://node:${make('smtp-password')}@127.0.0.1:1`,
     },
     hostedEnv: {
+      ...Object.fromEntries(facilitatorSecrets.map((name) => [name, make(name)])),
       FACILITATOR: 'cdp',
       CDP_API_KEY_ID: cdp.keyId,
       CDP_API_KEY_SECRET: cdp.keySecret,

@@ -53,7 +53,7 @@ export const plantedFaults: Readonly<Record<string, Plant>> = {
     const rows = kinds.map((_, place) => ({ place, transaction_id: 1n, is_new: true }))
     return { rows, rowCount: rows.length } as never
   }),
-  /** A call from credit whose price is forgotten. */
+  /** A call from credit whose price is not charged. */
   'free draw': plantStatement('credit_reserve', (sql, statement) => sql.query(withColumn(statement, 3, () => 0n))),
   /** A citation that is stamped and not logged. */
   'lost leaf': plantStatement('log_append', async (sql, statement) => {

@@ -28,14 +28,14 @@ type Running = Pick<RunningNode, 'url' | 'address' | 'devnets' | 'firstPurchase'
 export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<void> {
   const { [workerVariable]: place, ...env } = given
   const startedMs = systemClock.monotonicMs()
-  let node: Running | undefined
+  let starting: Promise<Running> | undefined
   let removeRunningFile: (() => Promise<void>) | undefined
   let stopping: Promise<void> | undefined
   const stop = (why: string, code: number) => {
     stopping ??= (async () => {
       if (!channel || code !== 0) complain(`\n${why}: finishing what is under way ...`)
       await removeRunningFile?.()
-      await node?.stop()
+      await (await ended(starting, channel ? 0 : startMsMax))?.stop()
       process.exitCode = code
       endSoon()
       if (channel) return process.disconnect?.()
@@ -46,7 +46,7 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
   // Registered before the start, so that an early Ctrl-C still stops the database in order. It reaches workers as well.
   process.on('SIGINT', () => channel || stop('Ctrl-C', 0))
   process.on('SIGTERM', () => stop('SIGTERM', 0))
-  process.on('SIGUSR2', () => void node?.replaceWorkers?.())
+  process.on('SIGUSR2', () => void starting?.then((node) => node.replaceWorkers?.()).catch(() => {}))
   const shown = channel === undefined ? showStart() : undefined
   try {
     const config = parseConfig(env)
@@ -58,11 +58,13 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
       onLost: (reason: string) => stop(reason, 1),
     }
     const serving = { ...hooks, warm: true, trustExamples: true, watchLoop: true, acceptors: 8 }
-    if (channel) node = await startNode(config, { ...serving, worker: await workerPlace(Number(place), channel) })
-    else if (config.supervised) node = await startPrimary({ env, config, ...hooks })
-    else node = await startNode(config, serving)
+    const worker = channel && (await workerPlace(Number(place), channel))
+    if (worker) starting = startNode(config, { ...serving, worker })
+    else if (config.supervised) starting = startPrimary({ env, config, ...hooks })
+    else starting = startNode(config, serving)
+    const node = await starting
     shown?.end()
-    if (stopping) return await node.stop()
+    if (stopping) return await stopping
     if (channel) return channel.ready({ firstPurchase: node.firstPurchase })
     removeRunningFile = await writeRunningFile(config.home, node.address)
     say(startSummary({ ...node, config }, (systemClock.monotonicMs() - startedMs) / 1000))
@@ -78,6 +80,26 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
     process.exitCode = error instanceof ConfigError ? 2 : 1
     endSoon()
     if (channel) process.disconnect?.()
+  }
+}
+
+/** A first start prepares a database. A worker owns nothing of the kind, and is not waited for. */
+const startMsMax = 60_000
+
+/** What a start opened is stopped in order once it has ended; one that hangs is not waited for. */
+async function ended<T>(start: Promise<T> | undefined, msMax: number): Promise<T | undefined> {
+  const known = new AbortController()
+  const late = systemClock.sleep(msMax, known.signal).then(
+    () => undefined,
+    () => undefined,
+  )
+  try {
+    return await Promise.race([start, late])
+  } catch {
+    // The start itself reports why.
+    return undefined
+  } finally {
+    known.abort()
   }
 }
 

@@ -134,7 +134,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const doesJobs = options.jobs !== false && !options.worker?.index
   const custody = doesJobs ? openCustody({ ...config, ...keys, payees }, composition, settlement) : undefined
   const context = {
-    ...(await shopContext({ config, ports, infrastructure, origins, payees, settlement, custody })),
+    ...(await shopContext({ config, shops: chosen, ports, infrastructure, origins, payees, settlement, custody })),
     ...(options.worker?.index ? { cacheFolder: join(config.home, 'workers', String(options.worker.index)) } : {}),
   }
   const openedShops = await openShops(context, chosen, stops)

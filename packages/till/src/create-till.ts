@@ -113,7 +113,7 @@ async function compose(
     ...selling,
     origin: settings.origin,
     database: store.database,
-    entitle: (port) => void gate.entitlements.push(port),
+    entitle: gate.entitlements.add,
     refund: (request) => requestRefund(store.database, request),
     on: (name, listener) => {
       if (name !== 'alarm' && store.database.pooled) throw new ConfigError([pooledEvents(name)])

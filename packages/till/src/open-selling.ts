@@ -121,7 +121,7 @@ function answerDeps({ settings, ports, infrastructure }: SellingParts, { gate, e
     origin: settings.origin,
     authority: new URL(settings.origin).host,
     requestId: createRequestIds(ids),
-    shared: () => (entitlements.length === 0 ? shared : undefined),
+    shared: () => (entitlements.isEmpty() ? shared : undefined),
   }
 }
 

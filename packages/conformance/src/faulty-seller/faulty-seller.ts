@@ -17,7 +17,7 @@ export type FaultySeller = {
   otherUrl: string
   /** From now on the seller makes this mistake, named by the case that finds it; without one it is correct. */
   open(mistake?: string | Mistake): void
-  /** Starts the seller again on its database: what it knows of its facilitator is forgotten. */
+  /** Starts the seller again on its database: without what it knows of its facilitator. */
   restart(): Promise<void>
   stop(): Promise<void>
 }

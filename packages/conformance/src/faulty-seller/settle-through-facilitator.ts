@@ -10,7 +10,7 @@ export const settleThroughFacilitator =
   (real: Facilitator): Facilitator => ({
     ...real,
     carries: () => true,
-    permit2Wallets: () => [settler],
+    settlersOf: (...asked) => ({ extensions: [], ...real.settlersOf?.(...asked), wallets: [settler] }),
     settle: (payment, signal) => post(url, payment, signal),
   })
 

@@ -1,7 +1,7 @@
 import { checksumAddress } from '@assay/protocol/address'
 import type { Devnet } from '@assay/till/devnet'
 import { demoUsdcAddress } from '@assay/till/devnet/accounts'
-import { demoAccounts } from '../config/demo-accounts.ts'
+import { demoAccountsOf } from '../config/demo-accounts.ts'
 import type { Config } from '../config/load-config.ts'
 import type { Shop } from '../shops/shop.ts'
 
@@ -16,7 +16,7 @@ export function demoObject(config: Config, devnets: readonly Devnet[], shops: re
       rpc: devnets.find(({ chainId }) => chainId === network.chainId)?.url ?? withoutKey(network.rpcUrls[0]),
       usdc: checksumAddress(demoUsdcAddress(network.chainId)),
     })),
-    accounts: demoAccounts
+    accounts: demoAccountsOf(config.shops)
       .filter((account) => !hiddenRoles.has(account.role))
       .map((account) => ({
         role: account.role,

@@ -3,7 +3,7 @@ import type { Payees } from '@assay/till/internal'
 import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '@assay/till/proofs'
 
 import { claimNonce } from '@assay/till/store/nonce-claims'
-import type { Config } from '../config/load-config.ts'
+import type { Config, ConfiguredShop } from '../config/load-config.ts'
 import type { OpenShop, Shop, ShopContext } from '../shops/shop.ts'
 import { createShopPorts } from '../shops/shop-ports.ts'
 import type { Infrastructure, Ports } from './infrastructure.ts'
@@ -20,6 +20,7 @@ export function payeesOf({ networks, payTo }: Pick<Config, 'networks' | 'payTo'>
 /** What is open before the shops are. */
 export type ShopContextParts = {
   config: Config
+  shops: readonly Pick<ConfiguredShop, 'topics'>[]
   ports: Ports
   infrastructure: Infrastructure
   origins: Origins
@@ -49,6 +50,7 @@ export async function shopContext(parts: ShopContextParts): Promise<ShopContext>
     custody,
     screening: parts.settlement.screening,
     ports: createShopPorts(),
+    topics: parts.shops.flatMap(({ topics }) => topics ?? []),
     database: infrastructure.store.database,
     keyring: infrastructure.keyring,
     logKeyring: infrastructure.logKeyring,

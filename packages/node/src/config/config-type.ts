@@ -21,7 +21,7 @@ export type ConfiguredNetwork = Network & {
 
 /** A shop whose settings were checked. */
 export type ConfiguredShop = Pick<ShopDeclaration, 'name' | 'migrations'> &
-  Partial<Pick<ShopDeclaration, 'opensWithTill' | 'demoChain'>> & { open: OpenShop }
+  Partial<Pick<ShopDeclaration, 'opensWithTill' | 'demoChain' | 'demoRoles' | 'topics'>> & { open: OpenShop }
 
 /** Everything the operator can set. Parsed once; all problems are reported together. */
 export type Config = {

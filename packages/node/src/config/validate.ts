@@ -2,7 +2,7 @@ import { zeroAddress } from '@assay/protocol/address'
 import { demoSettlerKeys } from '@assay/till/devnet/accounts'
 import { facilitatorChoices, settlesItself } from '@assay/till/facilitators'
 import type { Config } from './config-type.ts'
-import { demoAccounts } from './demo-accounts.ts'
+import { demoAccountsOf } from './demo-accounts.ts'
 import { type Environment, processesMax } from './environment.ts'
 
 /** A demo node brings its own database and chains, or joins those of another: half of each cannot work. */
@@ -61,6 +61,7 @@ export function checkProduction(env: Environment, config: Config): string[] {
 
 /** Demo keys are public: anyone could empty what they hold. */
 function demoValues(env: Environment, config: Config): string[] {
+  const demoAccounts = demoAccountsOf(config.shops)
   const addresses = new Set(demoAccounts.map((account) => account.address.toLowerCase()))
   const demoKeys = [...demoAccounts.map(({ privateKey }) => privateKey), ...demoSettlerKeys(processesMax)]
   const keys = new Set(demoKeys.map((key) => key.toLowerCase()))

@@ -90,7 +90,7 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   DOLLARS: {
     shown: 'none',
     description:
-      'JSON: tokens with 6 decimals that are taken beside USDC by the sandbox and by top-up, by chain, such as `{"base":[{"address":"0x…","symbol":"USDX","name":"USD X","version":"1"}]}`. `name` and `version` are the EIP-712 domain of a token with EIP-3009; one without both is paid by Permit2 only and cannot be paid in as credit.',
+      'JSON: tokens with 6 decimals that are taken beside USDC by routes that take any asset, by chain, such as `{"base":[{"address":"0x…","symbol":"USDX","name":"USD X","version":"1"}]}`. `name` and `version` are the EIP-712 domain of a token with EIP-3009; one without both is paid by Permit2 only and cannot be paid in as credit.',
     secret: false,
   },
   PAY_TO: {

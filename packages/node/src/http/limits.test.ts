@@ -33,7 +33,7 @@ test('bad payments are forgiven with time', () => {
   expect(limiter.maySendPayment(limiter.bucketOf('192.0.2.1'))).toBe(true)
 })
 
-test('memory is bounded however many callers come, and idle callers are forgotten first', () => {
+test('memory is bounded however many callers come, and idle callers are evicted first', () => {
   let now = 0
   const limiter = createLimiter(
     at(() => now),

@@ -20,8 +20,8 @@ export type RouteDeclaration = SoldDeclaration & {
   mcp?: 'both' | 'resource' | 'none'
   /** Id of the route that sells the same on another network: to a model both are one tool. */
   twinOf?: string
-  /** Only there to try paying with. */
-  practice?: boolean
+  /** Only there to try paying: documents recommend it where nothing else is sold. */
+  testPurchase?: boolean
   /** For wallets of the operator alone, with this role at least; all such routes are below /v1/operator/. */
   operator?: OperatorRole
   /** Names the royalty though it is not of area C. */

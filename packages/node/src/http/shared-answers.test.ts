@@ -62,7 +62,7 @@ describe('shared answers', () => {
     expect(app.signer.signed).toHaveLength(1 + others.length)
   })
 
-  test('end after five seconds, and at once when forgotten', async () => {
+  test('end after five seconds, and at once when cleared', async () => {
     let nowMs = 1_000
     const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => new Promise<void>(() => {}) }
     const app = testApp({}, clock)

@@ -9,11 +9,11 @@ import { systemRng } from '@assay/till/kernel/random'
 import { createFixedKeyring, generateSigningKey } from '@assay/till/signing'
 import { openTestDatabase } from '@assay/till/store/testing'
 import { listenHttp, outboundFor, tableResolver } from '../outbound/outbound.fixture.ts'
+import type { Topic } from '../shops/topic.ts'
 import { deliverDue } from './deliver.ts'
 import { addEndpoint, codeOf, proveEndpoint, sendChallenges } from './endpoints.ts'
 import { createNotifications } from './events.ts'
 import { createMail } from './mail-adapter.ts'
-import type { Topic } from './port.ts'
 import { parseNotificationSettings } from './settings.ts'
 import { startSmtpServer } from './smtp-server.fixture.ts'
 import { addWatch } from './watches.ts'
@@ -21,7 +21,10 @@ import { createWebhook } from './webhook.ts'
 
 export type Got = { headers: IncomingHttpHeaders; path: string; body: string }
 
-export const topic: Topic = { name: 'test.topic', title: 'Test', isPublic: true, subjectOf: (text) => text }
+export const topic: Topic = {
+  ...{ name: 'test.topic', title: 'Test', subjects: 'any text', example: 'text', isPublic: true },
+  subjectOf: (text) => text,
+}
 export const wallet = `0x${'1'.repeat(40)}` as Address
 export const target = 'http://hook.test/in?x=1'
 const secret = Buffer.alloc(32, 7)

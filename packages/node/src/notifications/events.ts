@@ -1,18 +1,15 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Database, Sql } from '@assay/till/store/database'
-import type { Notifications, Topic } from './port.ts'
+import type { Topic } from '../shops/topic.ts'
+import type { Notifications } from './port.ts'
 
 /** The outbox of the node: what shops publish, and what feeds and lists read. */
 export function createNotifications(
   { database, clock }: { database: Database; clock: Clock },
-  topics: Map<string, Topic>,
+  topics: ReadonlyMap<string, Topic>,
 ): Notifications {
   return {
-    declare: (topic) => {
-      if (topics.has(topic.name)) throw new Error(`two shops declare the topic ${topic.name}`)
-      topics.set(topic.name, topic)
-    },
     publish: async (tx, topic, events) => {
       if (!topics.has(topic)) throw new Error(`no topic ${topic}`)
       if (events.length === 0) return

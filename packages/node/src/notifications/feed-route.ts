@@ -3,7 +3,8 @@ import { escapeMarkup } from '@assay/protocol/escape-markup'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, type RouteDeclaration } from '../http/index.ts'
-import type { Notifications, Topic } from './port.ts'
+import type { Topic } from '../shops/topic.ts'
+import type { Notifications } from './port.ts'
 
 export type FeedDeps = {
   events: Notifications
@@ -24,6 +25,13 @@ export function feedUrl({ baseUrl, secret, topics }: FeedDeps, topic: string, su
   return topics.get(topic)?.isPublic ? path : `${path}?token=${feedToken(secret, topic, subject)}`
 }
 
+/** A topic and subject for examples: a public one if there is any. */
+export function exampleSubject(topics: FeedDeps['topics']): { topic: string; subject: string } {
+  const all = [...topics.values()]
+  const topic = all.find(({ isPublic }) => isPublic) ?? all[0]
+  return { topic: topic?.name ?? 'topic', subject: topic?.example ?? 'subject' }
+}
+
 export function feedRoute(deps: FeedDeps): RouteDeclaration {
   return defineRoute({
     id: 'notifications.feed',
@@ -37,7 +45,7 @@ export function feedRoute(deps: FeedDeps): RouteDeclaration {
     representations: [rssType],
     output: z.string(),
     example: {
-      params: { topic: 'token.control', subject: '0xb200000000000000000000aaaaaaaaaaaaaaaaaa' },
+      params: exampleSubject(deps.topics),
       output: '<?xml version="1.0" encoding="UTF-8"?><rss version="2.0">…</rss>',
     },
     next: '/v1/notifications',

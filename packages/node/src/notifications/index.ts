@@ -7,7 +7,7 @@ import { type Kind, sendChallenges } from './endpoints.ts'
 import { createNotifications, deleteOld } from './events.ts'
 import { createMail } from './mail-adapter.ts'
 import { readDeliveryStatus } from './operate.ts'
-import { notifications, type Topic } from './port.ts'
+import { notifications } from './port.ts'
 import { notificationsRetention } from './retention.ts'
 import { notificationRoutes } from './routes.ts'
 import { type NotificationSettings, notificationsVariables, parseNotificationSettings } from './settings.ts'
@@ -15,7 +15,7 @@ import { targetOf } from './targets.ts'
 import { createWebhook } from './webhook.ts'
 
 export { readDeliveryStatus } from './operate.ts'
-export { type Notifications, notifications, type Topic } from './port.ts'
+export { type Notifications, notifications } from './port.ts'
 
 export const notificationsShop = declareShop({
   name: 'notifications',
@@ -36,7 +36,8 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
   return async (context) => {
     const { database, clock, log, metrics, jws, keyring, baseUrl, ports, rng } = context
     const demo = context.mode === 'demo'
-    const topics = new Map<string, Topic>()
+    const topics = new Map(context.topics.map((topic) => [topic.name, topic]))
+    if (topics.size < context.topics.length) throw new Error('two shops declare the same topic')
     const events = createNotifications({ database, clock }, topics)
     ports.offer(notifications, events)
     const secret = await loadSharedSecret(database, 'notifications', rng)

@@ -11,21 +11,8 @@ export type NotifiedEvent = {
   news?: boolean
 }
 
-/** What can be watched. */
-export type Topic = {
-  /** Such as `token.control`; the type of its events is `assay.<name>`. */
-  name: string
-  title: string
-  /** Feeds of its subjects are open to everybody. */
-  isPublic: boolean
-  /** The one spelling of a subject, or undefined for what can never have events. No I/O. */
-  subjectOf(text: string): string | undefined
-}
-
 /** How a shop tells others of what happened. */
 export type Notifications = {
-  /** Each topic once, when the shop opens. */
-  declare(topic: Topic): void
   /** In the transaction of the event: both happen or neither. */
   publish(tx: Tx, topic: string, events: readonly NotifiedEvent[]): Promise<void>
   /** What is watched, for shops that work out their events only where somebody waits for them. */

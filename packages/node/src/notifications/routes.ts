@@ -6,7 +6,7 @@ import type { ProofDeps } from '@assay/till/proofs'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../http/index.ts'
 import { addEndpoint, type EndpointDeps, type Kind, proveEndpoint } from './endpoints.ts'
-import { type FeedDeps, feedRoute, feedUrl } from './feed-route.ts'
+import { exampleSubject, type FeedDeps, feedRoute, feedUrl } from './feed-route.ts'
 import { ownOutput, showOwn } from './show.ts'
 import { addWatch, extendPlan, removeOwn, revokePlan, type WatchDeps } from './watches.ts'
 
@@ -132,15 +132,15 @@ function verifyRoute(deps: NotificationRouteDeps): RouteDeclaration {
 }
 
 function watchRoute(deps: NotificationRouteDeps): RouteDeclaration {
+  const topics = [...deps.topics.values()].map(({ name, subjects }) => `\`${name}\` (${subjects})`)
   return defineRoute({
     id: 'notifications.watches.add',
     capability: 'notifications.watch.add',
     area: 'core',
     method: 'POST',
     path: '/v1/notifications/watches',
-    summary: 'Subscribe to every event of a subject, such as the control of a token',
-    description:
-      'Topic `token.control`: the address of a B20 token. Delivered once the endpoint is proven. The first watches of a wallet are free, more need a plan; without one they are paused. `feed_url` is the same as an RSS feed.',
+    summary: 'Subscribe to every event of a subject',
+    description: `${topics.length === 0 ? 'This node has no topics.' : `Topics and their subjects: ${topics.join('; ')}.`} Delivered once the endpoint is proven. The first watches of a wallet are free, more need a plan; without one they are paused. \`feed_url\` is the same as an RSS feed.`,
     body: z.strictObject({
       endpoint: z.string().max(60),
       topic: z.string().max(60),
@@ -150,8 +150,7 @@ function watchRoute(deps: NotificationRouteDeps): RouteDeclaration {
     example: {
       body: {
         endpoint: 'nep_01jc0000000000000000000000',
-        topic: 'token.control',
-        subject: '0xb200000000000000000000aaaaaaaaaaaaaaaaaa',
+        ...exampleSubject(deps.topics),
       },
       output: {
         ...exampleOwn,

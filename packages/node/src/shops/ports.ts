@@ -104,7 +104,7 @@ export type CreatorShares = (
 ) => Promise<LedgerLine[]>
 export const creatorShares = shopPort<CreatorShares>('creator_shares')
 
-/** The text that a page had when a query offered it; undefined when that query did not, or is forgotten by now. */
+/** The text that a page had when a query offered it; undefined when that query did not, or is no longer kept. */
 export type FindMatched = (queryId: string, url: string) => Promise<{ textSha256: Uint8Array } | undefined>
 export const matchedPages = shopPort<FindMatched>('matched_pages')
 

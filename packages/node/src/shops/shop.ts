@@ -17,6 +17,7 @@ import type { LogEntryType } from '../tlog/repair/describe-entry.ts'
 import type { Prompt } from './prompt.ts'
 import type { ShopPorts } from './shop-ports.ts'
 import type { NodeFacts, Values, Variables } from './shop-settings.ts'
+import type { Topic } from './topic.ts'
 
 /** What a shop gets: the layers below it, opened and wired. */
 export type ShopContext = {
@@ -26,7 +27,7 @@ export type ShopContext = {
   /** Where all that names no other network is sold, and every network the node takes money on, this one first. */
   base: Network
   networks: readonly Network[]
-  /** The networks, and each further dollar of the operator as one more: what the sandbox and top-up take. */
+  /** The networks, and each further dollar of the operator as one more: for routes that take any of them. */
   assets: readonly Network[]
   chains: ReadonlyMap<string, ChainPort>
   /** Raw reads, by network, and the endpoints behind them where each one's own answer counts. */
@@ -43,6 +44,8 @@ export type ShopContext = {
   screening: OpenedSettlement['screening']
   /** What shops offer each other. */
   ports: ShopPorts
+  /** Those of all shops of this node. */
+  topics: readonly Topic[]
   database: Database
   keyring: Keyring
   /** Signs the heads of the log and nothing else. */
@@ -96,6 +99,10 @@ export type ShopDeclaration = {
   migrations: readonly URL[]
   /** What it needs on the embedded chains of a demo node: contracts, and answers of the chain. */
   demoChain?: ChainExtension
+  /** Further funded accounts on those chains, whose keys everybody has. Shops share a role by its name. */
+  demoRoles?: readonly string[]
+  /** What can be watched of it. */
+  topics?: readonly Topic[]
   /** How long the rows of its own tables are kept: each table is in one of them. docs/retention.md is written from them. */
   retention: readonly RetentionRule[]
   /** What it appends to the transparency log, so that a repair knows what an entry is about. */
@@ -104,25 +111,22 @@ export type ShopDeclaration = {
   configure(values: Readonly<Record<string, unknown>>, node: NodeFacts): OpenShop
 }
 
-export function declareShop<const V extends Variables = Record<never, never>>(shop: {
-  name: string
-  opensWithTill?: boolean
-  variables?: V
-  migrations?: readonly URL[]
-  demoChain?: ChainExtension
-  retention?: readonly RetentionRule[]
-  logEntries?: readonly LogEntryType[]
-  configure(values: Values<V>, node: NodeFacts): OpenShop
-}): ShopDeclaration {
+export function declareShop<const V extends Variables = Record<never, never>>({
+  configure,
+  ...shop
+}: Pick<ShopDeclaration, 'name' | 'demoChain' | 'demoRoles' | 'topics'> &
+  Partial<Pick<ShopDeclaration, 'opensWithTill' | 'migrations' | 'retention' | 'logEntries'>> & {
+    variables?: V
+    configure(values: Values<V>, node: NodeFacts): OpenShop
+  }): ShopDeclaration {
   return {
-    name: shop.name,
-    opensWithTill: shop.opensWithTill ?? false,
-    variables: shop.variables ?? {},
-    migrations: shop.migrations ?? [],
-    ...(shop.demoChain === undefined ? {} : { demoChain: shop.demoChain }),
-    retention: shop.retention ?? [],
-    logEntries: shop.logEntries ?? [],
-    configure: (values, node) => shop.configure(values as Values<V>, node),
+    opensWithTill: false,
+    variables: {},
+    migrations: [],
+    retention: [],
+    logEntries: [],
+    ...shop,
+    configure: (values, node) => configure(values as Values<V>, node),
   }
 }
 

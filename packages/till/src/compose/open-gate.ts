@@ -1,7 +1,4 @@
-import { chainOfAsset } from '@assay/protocol/asset'
 import type { Micro } from '@assay/protocol/money'
-import type { EntitlementPort } from '../contract/entitlement.ts'
-import type { Facilitator } from '../contract/facilitator.ts'
 import { createOffers, type JwsPort } from '../contract/offers.ts'
 import type { Gate, PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import type { PaymentDialect } from '../contract/payment-dialect.ts'
@@ -11,6 +8,7 @@ import { createClaims } from '../gate/claims.ts'
 import { creditPayment, failPosted } from '../gate/credit-payment.ts'
 import { createDeferredTransitions } from '../gate/deferred-transitions.ts'
 import { createDeliveries } from '../gate/deliveries.ts'
+import { createEntitlements, type Entitlements } from '../gate/entitlements.ts'
 import { createExposure, type Exposure } from '../gate/exposure.ts'
 import { createFinishSales, type FinishSales } from '../gate/finish-sale.ts'
 import { createGate } from '../gate/gate.ts'
@@ -23,14 +21,13 @@ import { createChallenges } from '../schemes/challenge.ts'
 import { createSchemes } from '../schemes/create-schemes.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
 import { createMppDialect, refusedMppDialect } from '../schemes/mpp/dialect.ts'
-import { whereDeployed } from '../schemes/permit2/deployed.ts'
-import { createExactPermit2Scheme, createUptoScheme } from '../schemes/permit2/index.ts'
+import { openPermit2Schemes } from '../schemes/permit2/index.ts'
 import { x402Dialect } from '../schemes/x402-dialect.ts'
 import { openChallengeSecrets } from '../signing/index.ts'
 import { openChannels } from './open-channels.ts'
 import type { Composition } from './open-infrastructure.ts'
 import type { OpenedSettlement } from './open-settlement.ts'
-import type { Ports, SalePart } from './parts.ts'
+import type { SalePart } from './parts.ts'
 
 export type OpenedGate = OpenedSettlement & {
   gate: Gate
@@ -40,8 +37,7 @@ export type OpenedGate = OpenedSettlement & {
   finishSales: FinishSales
   exposure: Exposure
   ownAddresses: OwnAddresses
-  /** May be added to until something is sold. */
-  entitlements: EntitlementPort[]
+  entitlements: Entitlements
   limits: GateLimits
 }
 
@@ -84,25 +80,16 @@ export async function openGate(
   const { jws, payees } = settings
   const channels = await openChannels(settings.channels, composition, { ...settlement, ...limits })
   const parts = [...(channels ? [channels] : []), ...settings.parts]
-  const entitlements = parts.flatMap((part) => part.entitlements ?? [])
+  const entitlements = createEntitlements(parts.flatMap((part) => part.entitlements ?? []))
   const { owner, screening, facilitator, pauses } = settlement
   const byName = new Map(assets.map((asset) => [asset.caip2, asset]))
   const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
-  const deployedOn = await whereDeployed(
-    chains,
-    clock,
-    (network) => facilitator.permit2Wallets?.(network) ?? [],
-    () => askInTime(facilitator, clock),
-  )
-  const walletsOn = (network: string) => deployedOn(chainOfAsset(network))
-  const sponsorsOn = (network: string) => facilitator.sponsorsApprovals?.(chainOfAsset(network)) ?? false
   const schemes = createSchemes(
     [
       createExactScheme(assets),
       ...(settings.schemes ?? []),
-      createUptoScheme({ chains, walletsOn, sponsorsOn }),
-      createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
+      ...(await openPermit2Schemes({ chains, clock, facilitator })),
     ],
     parts.flatMap((part) => part.entitledSchemes ?? []),
   )
@@ -168,21 +155,4 @@ function openSaleWork(
   })
   const exposure = createExposure(database, clock, settings.exposureCapMicro, settings.routeOf)
   return { deliveries, deferred, saleHooks, finishSales, exposure }
-}
-
-/** A start does not wait long for a facilitator that does not answer. */
-const askMsMax = 5_000
-
-async function askInTime(facilitator: Facilitator, clock: Ports['clock']): Promise<void> {
-  const late = new AbortController()
-  const done = new AbortController()
-  clock.sleep(askMsMax, done.signal).then(
-    () => late.abort(),
-    () => {},
-  )
-  try {
-    await facilitator.askPermit2Wallets?.(late.signal)
-  } finally {
-    done.abort()
-  }
 }

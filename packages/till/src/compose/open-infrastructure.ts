@@ -142,7 +142,7 @@ export async function openInfrastructure(
     clock,
     log,
     metrics,
-    forgotten: createMissingTransactionCheck({
+    missingTransactions: createMissingTransactionCheck({
       ...{ database, clock, log, metrics, rpcs },
       wallets: settings.settlerKeys.map((key) => signerOf(key).address),
     }),

@@ -47,6 +47,9 @@ export type VerifyOutcome =
 
 export type SupportedKind = { x402Version: number; scheme: string; network: string; extra?: Record<string, unknown> }
 
+/** Wallets by which payments of a scheme are settled, and the x402 extensions of payments that are carried at their cost. */
+export type Settlers = { wallets: readonly Address[]; extensions: readonly string[] }
+
 /** Submits payments to the chain: `local`, `cdp`, or any x402 facilitator by URL. */
 export type Facilitator = {
   readonly name: string
@@ -56,12 +59,10 @@ export type Facilitator = {
   settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
   /** Called when the chain contradicts its report about a payment. */
   contradicted?(paymentId?: string): void
-  /** Wallets by which it settles Permit2 payments on a network; none, or absent, where it cannot. */
-  permit2Wallets?(network: string): readonly Address[]
-  /** Whether it carries an EIP-2612 permit with them, at its own cost. */
-  sponsorsApprovals?(network: string): boolean
-  /** Asks an external facilitator for these wallets; `permit2Wallets` returns them until the next time. */
-  askPermit2Wallets?(signal: AbortSignal): Promise<void>
+  /** For schemes whose terms name a wallet of the facilitator. Undefined, or absent, where it settles none of their payments. */
+  settlersOf?(scheme: string, network: string): Settlers | undefined
+  /** Asks an external facilitator what it supports; `carries` and `settlersOf` go by that until the next time. */
+  refresh?(signal: AbortSignal): Promise<void>
   /** What it charges for one settlement more, counted when asked; absent where nothing is charged. */
   settlementFee?(): Promise<Micro>
   supported(signal: AbortSignal): Promise<{ kinds: SupportedKind[]; signers: Record<string, string[]> }>

@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import * as embedders from '../index.ts'
-import * as withoutTcp from '../no-tcp.ts'
-import { chooseFacilitators, facilitatorOptions, findChoiceProblems, settlesItself } from './kinds.ts'
+import type { FacilitatorKind } from './facilitator-kind.ts'
+import {
+  chooseFacilitators,
+  facilitatorChoices,
+  facilitatorOptions,
+  findChoiceProblems,
+  settlesItself,
+} from './kinds.ts'
 import * as list from './list.ts'
 
 const chosen = (choice: string | undefined, env: Record<string, string> = {}) => {
@@ -33,15 +39,17 @@ test('what is missing or unknown is said by the name of its variable', () => {
     'CDP_API_KEY_SECRET: missing, needed by FACILITATOR=cdp',
   ])
   for (const wrong of ['', 'ftp://facilitator.example', 'CDP', 'https://', 'local,'])
-    expect(chosen(wrong).problems).toEqual([
-      'FACILITATOR: must be a list of: local, cdp, the URL of an x402 facilitator',
-    ])
+    expect(chosen(wrong).problems).toEqual([`FACILITATOR: must be a list of: ${facilitatorChoices.join(', ')}`])
 })
 
-test('a kind has one name: that of its folder, of its choice and of its option', () => {
-  const kinds = chosen(`local,cdp,${url}`, keys).list.map(({ kind }) => kind)
-  for (const kind of kinds) expect(existsSync(new URL(`./${kind}/index.ts`, import.meta.url)), kind).toBe(true)
-  expect(facilitatorOptions.map((option) => option.split('(')[0]).sort()).toEqual([...kinds].sort())
+test('a kind has one name: that of its folder, of its choice and of its option, and an embedder imports it', () => {
+  for (const [name, { kind }] of Object.entries<{ kind: FacilitatorKind }>(list)) {
+    expect(kind.name).toBe(name)
+    expect(existsSync(new URL(`./${name}/index.ts`, import.meta.url)), name).toBe(true)
+    expect(facilitatorOptions.filter((option) => option.startsWith(`${name}(`))).toEqual([kind.option])
+    expect(facilitatorChoices).toContain(kind.chosenBy)
+  }
+  expect(embedders).toMatchObject(list)
 })
 
 test('a kind says itself what it needs of an operator and of an embedder', () => {
@@ -54,9 +62,4 @@ test('a kind says itself what it needs of an operator and of an embedder', () =>
   expect(found('http', { url: 'http://facilitator.example' })).toEqual(['http(url) must be https'])
   expect(found('http', { url: 'http://facilitator.example' }, { hasKeys: false, demo: true })).toEqual([])
   expect(() => found('url', {})).toThrow('there is no facilitator url')
-})
-
-test('an embedder imports each kind, on a runtime without TCP one that says so', () => {
-  expect(Object.keys(embedders)).toEqual(expect.arrayContaining(Object.keys(list)))
-  expect(Object.keys(withoutTcp)).toEqual(expect.arrayContaining(Object.keys(list)))
 })

@@ -6,7 +6,7 @@ import {
   permit2Key,
   permit2Proxies,
 } from '@assay/protocol/typed-data/permit2'
-import type { FacilitatorPayment } from '../contract/facilitator.ts'
+import type { FacilitatorPayment, Settlers } from '../contract/facilitator.ts'
 
 /** A payment by a Permit2 signature, of the scheme `exact` or `upto`. */
 export type Permit2Payment = FacilitatorPayment & {
@@ -53,9 +53,15 @@ export function permit2Payment({ asset, ...terms }: Permit2Terms): Permit2Paymen
 }
 
 /** Whether a permit can be submitted from these wallets: one of `upto` names who may. */
-export const isCarriedBy = ({ permit2 }: Permit2Payment, wallets: readonly Address[]): boolean => {
+export const isCarriedBy = ({ permit2 }: Permit2Payment, settlers: Settlers | undefined): boolean => {
   const named = permit2.transfer.facilitator
-  return named === undefined ? wallets.length > 0 : wallets.includes(named)
+  return settlers !== undefined && (named === undefined || settlers.wallets.includes(named))
 }
+
+/** A facilitator that names a wallet for this scheme has what Permit2 needs: it settles `exact` by Permit2 as well. */
+export const permit2Scheme: Permit2Scheme = 'upto'
+
+/** The extension by which an EIP-2612 permit comes with a payment. */
+export const sponsoringKey = 'eip2612GasSponsoring'
 
 export const isPermit2 = (payment: FacilitatorPayment): payment is Permit2Payment => 'permit2' in payment

@@ -54,7 +54,7 @@ const rowOf = async (id: string) =>
 
 test('a held payment whose effect keeps failing was credited after a restore, though its answer may have been delivered before it', async () => {
   const before: Address = `0x${'7'.repeat(40)}`
-  const forgotten = await held('pay_before', before)
+  const lost = await held('pay_before', before)
   await recordRestore(
     db.database,
     { clock: systemClock, log: silentLog, metrics: silentMetrics },
@@ -68,7 +68,7 @@ test('a held payment whose effect keeps failing was credited after a restore, th
   const known = await held('pay_after', after)
 
   for (let again = 0; again < 2; again++) {
-    await creditPayment(deps(), forgotten, evidenceAt(0), 'effect_failed')
+    await creditPayment(deps(), lost, evidenceAt(0), 'effect_failed')
     await creditPayment(deps(), known, evidenceAt(1), 'effect_failed')
   }
 

@@ -1,7 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort } from '../chain/index.ts'
-import type { EntitlementPort } from '../contract/entitlement.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import type { JwsPort, Offers } from '../contract/offers.ts'
 import type { PaidCall, SaleHook } from '../contract/paid-call.ts'
@@ -19,6 +18,7 @@ import type { Claims } from './claims.ts'
 import type { DeferredTransitions } from './deferred-transitions.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { EntitledSales } from './entitled-sale.ts'
+import type { Entitlements } from './entitlements.ts'
 import type { Exposure } from './exposure.ts'
 import type { FinishSales } from './finish-sale.ts'
 import type { Losses } from './losses.ts'
@@ -46,7 +46,7 @@ export type GateDeps = {
   losses: Losses
   deferred: DeferredTransitions
   owner: Owner
-  entitlements: readonly EntitlementPort[]
+  entitlements: Entitlements
   /** A draw of credit is a sale like a payment. */
   saleHooks: readonly SaleHook[]
   limits: GateLimits

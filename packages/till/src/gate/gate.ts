@@ -1,4 +1,4 @@
-import type { Gate, PaidCall } from '../contract/paid-call.ts'
+import type { Gate } from '../contract/paid-call.ts'
 import { isTransient } from '../store/errors.ts'
 import { createEntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
@@ -11,16 +11,15 @@ import { refuse } from './refuse.ts'
 export function createGate(gate: GateDeps): Gate {
   const deps = { ...gate, entitledSales: createEntitledSales(gate) }
   const readPayment = createHeaderReader(gate.dialects)
-  const entitlementsOf = (call: PaidCall) => deps.entitlements.filter((port) => port.claims(call.headers))
   return {
     challenge(call) {
-      const carriesSomething = readPayment(call.headers) !== 'none' || entitlementsOf(call).length > 0
+      const carriesSomething = readPayment(call.headers) !== 'none' || deps.entitlements.claimedBy(call).length > 0
       return carriesSomething ? undefined : deps.challenges.of(call)
     },
     async pass(call) {
       const payment = readPayment(call.headers)
       if (payment !== 'none' && 'problem' in payment) return { kind: 'refused', ...payment }
-      const entitlements = payment === 'none' ? entitlementsOf(call) : []
+      const entitlements = payment === 'none' ? deps.entitlements.claimedBy(call) : []
       if (payment === 'none' && entitlements.length === 0) return { kind: 'challenge', ...deps.challenges.of(call) }
       try {
         const known = deps.owner.stayAlive()

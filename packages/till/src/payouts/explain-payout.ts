@@ -23,7 +23,7 @@ const refundsMax = 5_000
 type Found = { purpose: string; account: string; n: bigint; subject?: string | null }
 
 /**
- * Posts a final transfer out of custody if it is a payout of this database, known or forgotten by a restore; a forgotten one
+ * Posts a final transfer out of custody if it is a payout of this database, known or lost by a restore; a lost one
  * is noted as a restore, for what came in since the backup may have been sold or credited before. `unknown`:
  * no payout has its nonce; a root of creators may, and otherwise somebody else used the custody key.
  */
@@ -106,7 +106,7 @@ async function postLostPayout(
   const id = deps.ids.next('po')
   const { number: untilBlock } = await chain.head()
   // The gap first: a crash in between finds the same payout again.
-  const reason = `the custody nonce ${transfer.paymentKey} paid a payout that the books have forgotten`
+  const reason = `the custody nonce ${transfer.paymentKey} paid a payout that the books have lost`
   await recordRestore(deps.database, deps, { network: network.caip2, untilBlock, reason })
   await deps.database.transaction(async (tx) => {
     await lockPayoutAccount(tx, { network: network.caip2, ...found })

@@ -186,7 +186,7 @@ test('restore pays payouts twice', async () => {
     const out = 1_000n * usd - (await chain.usdcBalance(custody.address))
     expect(await balanceOf(copy.database, accounts.onchain(network, 'custody'))).toBe(155n * usd - out)
     expect(await owedTo(copy.database, accounts.payable(network, first, 'affiliate'))).toBe(0n)
-    // What the books had forgotten is the payee's debt, and comes off the next payout.
+    // What the books had lost is the payee's debt, and comes off the next payout.
     expect(await balanceOf(copy.database, accounts.receivable(network, first, 'affiliate'))).toBe(12n * usd)
     await owe(copy.database, first, 40n * usd)
     await run()
@@ -232,19 +232,19 @@ test('a refund that the chain shows as paid is settled with what the buyer got, 
   })
 }, 60_000)
 
-test('a restored data folder was not noticed, although the chain showed a payout that the books had forgotten', async () => {
+test('a restored data folder was not noticed, although the chain showed a payout that the books had lost', async () => {
   const db = await openTestDatabase()
   await db.owner.query(declareAffiliates)
   dbs.push(db)
   const copy = await db.copy()
   dbs.push(copy)
   await live(db, async ({ run }) => {
-    await owe(db.database, testKey('payee that was forgotten').address, 10n * usd)
+    await owe(db.database, testKey('payee that was lost').address, 10n * usd)
     await run()
   })
   await live(copy, async ({ deps, alarms }) => {
     const [log] = await chain.transferLogs(
-      testKey('payee that was forgotten').address,
+      testKey('payee that was lost').address,
       startBlock,
       (await chain.head()).number,
     )
@@ -290,7 +290,7 @@ test('a restored backup does not withdraw twice', async () => {
   })
 }, 60_000)
 
-test('a withdrawal that the books have forgotten is the operator’s, and its request is done', async () => {
+test('a withdrawal that the books have lost is the operator’s, and its request is done', async () => {
   const db = await openTestDatabase()
   dbs.push(db)
   const to = testKey('operator of another restore').address

@@ -40,7 +40,7 @@ export async function explainTransfers(
   let gapRead = false
   for (const row of rows)
     try {
-      // What left comes first: a payout that the books have forgotten shows that they were restored.
+      // What left comes first: a payout that the books have lost shows that they were restored.
       if (!gapRead && !ours.includes(row.sender)) {
         gapUntil = await deps.gapUntil?.(network)
         gapRead = true

@@ -3,7 +3,7 @@ import { fromBase64 } from '@assay/protocol/base64'
 import { type Hex, isHex } from '@assay/protocol/bytes'
 import { parseStrictJson } from '@assay/protocol/strict-json'
 import type { PaymentEnvelope } from '../contract/scheme.ts'
-import { sponsoringKey } from './permit2/gas-sponsoring.ts'
+import { sponsoringKey } from '../facilitators/permit2-payment.ts'
 import { fields, isAmount, own } from './read-fields.ts'
 
 export type HeaderOutcome =

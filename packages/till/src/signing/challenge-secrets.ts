@@ -10,7 +10,7 @@ export type ChallengeSecret = { version: number; key: KeyObject }
 export type ChallengeSecrets = {
   /** Makes new challenges. No I/O: a newer version is read in the background. */
   current(): ChallengeSecret
-  /** Undefined for a version that was never made or is forgotten. */
+  /** Undefined for a version that was never made or is no longer kept. */
   of(version: number): Promise<ChallengeSecret | undefined>
 }
 

@@ -30,7 +30,7 @@ test('a token is made again from its version and name, and not once that version
   const next = await made('wallet 2')
   expect(next.secretVersion).toBe(Math.max(...revoked.map(({ version }) => version)))
   expect(next.token).not.toBe(token)
-  // What a leaked backup could still make is forgotten with the revocation.
+  // What a leaked backup could still make is deleted with the revocation.
   const { rows } = await db.owner.query(
     'select version from token_secret where revoked_at is not null and secret is not null',
   )

@@ -12,7 +12,7 @@ import {
 } from './keyring-store.ts'
 
 /**
- * Statements about keys that came back with the leaves of a log. A restored database has forgotten them, and would sign
+ * Statements about keys that came back with the leaves of a log. A restored database has lost them, and would sign
  * again with a key that was retired or revoked since the backup. Counts those that now hold again.
  */
 export async function restoreStatements(

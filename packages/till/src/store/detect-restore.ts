@@ -25,7 +25,7 @@ export type DetectDeps = RestoreDeps & {
   /** What this process knows to be committed; without it every promoted standby counts as a restore. */
   acknowledged?: Acknowledged
   /** What the chain shows that these books did and do not know. */
-  forgotten?(): Promise<{ reason: string; noted(): Promise<void> } | undefined>
+  missingTransactions?(): Promise<{ reason: string; noted(): Promise<void> } | undefined>
 }
 
 /**
@@ -40,15 +40,15 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
   const marker = deps.home === undefined ? undefined : await readMarker(deps.home, databaseId)
   const noted = await readRecorded(database)
   const facts = await readServer(database)
-  const forgotten = await deps.forgotten?.()
-  const reason = difference(facts, await expected(deps, facts, noted), marker) ?? forgotten?.reason
+  const missing = await deps.missingTransactions?.()
+  const reason = difference(facts, await expected(deps, facts, noted), marker) ?? missing?.reason
   if (reason !== undefined) {
     const heads = await deps.heads()
     // The gap first: a crash in between finds the same difference again.
     const lastSeenMs = marker?.seenMs
     for (const [network, untilBlock] of heads)
       await recordRestore(database, deps, { network, untilBlock, reason, lastSeenMs })
-    await forgotten?.noted()
+    await missing?.noted()
     await recordRestoreAgain(database)
   }
   if (isNews(facts.systemIdentifier, noted?.systemIdentifier) || isNews(facts.timeline, noted?.timeline))

@@ -32,7 +32,7 @@ export type PoolOptions = {
 
 export const poolSizeDefault = 10
 
-/** Limits of every session, so that no forgotten statement or transaction can hold a lock for ever. */
+/** Limits of every session, so that no abandoned statement or transaction can hold a lock for ever. */
 function sessionSettings(options: PoolOptions): SessionSettings {
   return {
     ...(options.role === undefined ? {} : { role: options.role }),

@@ -10,8 +10,8 @@ import { startDevnets } from '../infrastructure.ts'
 import { bindSocket } from './bind-socket.ts'
 import { type ForkedWorker, forkWorker } from './fork-worker.ts'
 import { createTurnBatcher } from './gather-metrics.ts'
-import type { FromWorker, WorkerReady } from './messages.ts'
-import { type Supervisor, superviseWorkers } from './supervise-workers.ts'
+import type { FromWorker } from './messages.ts'
+import { superviseWorkers } from './supervise-workers.ts'
 import { usesDemoSettler, workerEnvironment } from './worker-environment.ts'
 
 export type PrimaryOptions = {
@@ -64,14 +64,13 @@ async function open(options: PrimaryOptions, stops: Stops): Promise<Omit<Primary
   const rpcUrls = new Map(devnets.flatMap(({ chainId, url }) => (url === undefined ? [] : [[chainId, url] as const])))
   const shared = { port, url: address, databaseUrl, rpcUrls }
   const { start, workers } = createWorkers((index) => workerEnvironment(env, config, shared, index), handle)
-  let supervisor: Supervisor<WorkerReady> | undefined
+  // After the supervisor: those of a start that failed, and successors that it does not keep yet.
   stops.push(async () => {
-    // A start that is interrupted has workers and no supervisor yet.
     for (const worker of workers) worker.drain()
-    await Promise.all([supervisor?.stop(), ...[...workers].map(({ ended }) => ended)])
+    await Promise.all([...workers].map(({ ended }) => ended))
   })
-  supervisor = await superviseWorkers({ start, clock: systemClock, log }, config.processes)
-  const { first, replaceAll } = supervisor
+  const { first, replaceAll, stop } = await superviseWorkers({ start, clock: systemClock, log }, config.processes)
+  stops.push(stop)
   if (first === undefined) throw new Error('its first worker did not start')
   return { url: config.baseUrl ?? address, address, devnets, ...first, replaceWorkers: replaceAll }
 }

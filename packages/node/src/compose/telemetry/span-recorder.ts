@@ -11,7 +11,7 @@ export type SpanRecorder = {
   dropped(): number
 }
 
-/** However long the collector is away, no more than this is kept; what ends then is counted and forgotten. */
+/** However long the collector is away, no more than this is kept; what ends then is counted and dropped. */
 const waitingMax = 2_048
 
 export function createSpanRecorder({ clock, rng }: { clock: Clock; rng: Rng }): SpanRecorder {

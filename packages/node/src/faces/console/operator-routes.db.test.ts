@@ -40,7 +40,7 @@ const routes = [
       address: address.toLowerCase() as Address,
       role: (['withdraw', 'read', 'operate'] as const)[index] ?? 'read',
     })),
-    alarms: async () => [{ alarm: 'reorg', rung: 1 }],
+    alarms: async () => [{ alarm: 'reorg', count: 1 }],
     notifies: true,
     ids: createIds(proofs.clock, systemRng),
     withdrawals: { destinations: [{ network: 'eip155:8453', address: cold }], minimumMicro: 0n },
@@ -106,7 +106,7 @@ test('the operator sees balanced books, alarms and pauses', async () => {
   const overview = await (await ask('operator.overview', operator)).json()
   expect(overview).toMatchObject({
     books: { balanced: true, differences: 0 },
-    alarms: [{ alarm: 'reorg', rung: 1, to_do: expect.stringContaining('assay pause sales') }],
+    alarms: [{ alarm: 'reorg', count: 1, to_do: expect.stringContaining('assay pause sales') }],
   })
   expect(overview.pauses.map(({ name }: { name: string }) => name)).toContain('payouts')
   const declared = routes.find(({ id }) => id === 'operator.overview')

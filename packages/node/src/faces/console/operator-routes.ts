@@ -74,7 +74,7 @@ const overview = z.strictObject({
   notifications: notificationsShape.nullable().describe('Null on a node that delivers none.'),
   customers: customersShape,
   alarms: z
-    .array(z.strictObject({ alarm: z.string(), rung: count, to_do: z.string().nullable() }))
+    .array(z.strictObject({ alarm: z.string(), count, to_do: z.string().nullable() }))
     .describe('Of this process, since it started.'),
   pauses: z.array(
     z.strictObject({

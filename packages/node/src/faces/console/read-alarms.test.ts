@@ -8,8 +8,8 @@ test('alarms are read from the metrics, whatever else is counted', async () => {
   metrics.count('alarms', { alarm: 'reorg' })
   metrics.count('http_requests', { route: 'alarms', status: '200' })
   expect(readAlarms(await metrics.text())).toEqual([
-    { alarm: 'books_differ', rung: 2 },
-    { alarm: 'reorg', rung: 1 },
+    { alarm: 'books_differ', count: 2 },
+    { alarm: 'reorg', count: 1 },
   ])
 })
 

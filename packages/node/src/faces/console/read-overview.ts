@@ -36,7 +36,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
     review,
     pauses,
     audit,
-    rung,
+    raised,
     withdrawn,
     disputes,
     notifications,
@@ -87,7 +87,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
     disputes,
     notifications: notifications,
     customers,
-    alarms: rung.map((one) => ({ ...one, to_do: alarmAdvice[one.alarm] ?? null })),
+    alarms: raised.map((one) => ({ ...one, to_do: alarmAdvice[one.alarm] ?? null })),
     pauses: describePauses(pauses),
     audit: audit.map(({ happenedAt, actor, action, subject }) => ({
       at: happenedAt.toISOString(),

@@ -132,7 +132,7 @@ function draftItem(site: NodeSite, route: RouteDeclaration, networks: readonly N
   }
 }
 
-/** Where somebody who has read the manifest goes on: the cheapest thing to buy that is not there for practice. */
+/** Where somebody who has read the manifest goes on: the cheapest thing to buy that is no test purchase. */
 export function firstPurchase(routes: readonly RouteDeclaration[]): string {
   const cost = ({ access }: RouteDeclaration) =>
     access.kind === 'free' ? 0n : access.price.kind === 'fixed' ? access.price.micro : access.price.lowestMicro
@@ -140,7 +140,7 @@ export function firstPurchase(routes: readonly RouteDeclaration[]): string {
   const plain = paidRoutes(routes).filter(
     ({ path, access }) => !path.includes(':') && access.kind === 'paid' && access.price.kind === 'fixed',
   )
-  const products = plain.filter(({ practice }) => !practice)
+  const products = plain.filter(({ testPurchase }) => !testPurchase)
   const byPrice = (a: RouteDeclaration, b: RouteDeclaration) => (cost(a) < cost(b) ? -1 : cost(a) > cost(b) ? 1 : 0)
   return ([...products].sort(byPrice)[0] ?? plain[0])?.path ?? '/'
 }

@@ -55,6 +55,7 @@ export const attestationsShop = declareShop({
   name: 'attestations',
   variables: attestationsVariables,
   migrations: attestationsMigrations,
+  topics: [earningsTopic],
   retention: attestationsRetention,
   logEntries: [
     { type: 'assay.citation/v1', kind: 'citation' },
@@ -163,7 +164,6 @@ async function openAttestations(
 function earningsJobs({ ports, database, clock }: ShopContext): NonNullable<Shop['jobs']> {
   const events = ports.find(notifications)
   if (!events) return []
-  events.declare(earningsTopic)
   const work = async () => {
     await publishEarnings({ database, clock, events })
   }

@@ -143,7 +143,7 @@ async function firstSearchMs(sql: Sql, fromMs: number, toMs: number): Promise<nu
 
 type SearchRow = { payer: Address; query: string; synthetic: boolean }
 
-/** Wallets are looked up once and forgotten with this call. */
+/** Wallets are looked up once in each call. */
 async function searchesIn(deps: IntentDeps, tx: Tx, span: Bucket): Promise<{ list: PaidSearch[]; synthetic: boolean }> {
   const { rows } = await tx.query<SearchRow>(
     'select payer, query, synthetic from match_query where asked_at >= $1 and asked_at < $2',

@@ -14,7 +14,7 @@ import {
   subscriptionsMigrations,
   subscriptionsVariables,
 } from '../subscriptions/index.ts'
-import { alertJob } from './alerts/alert-job.ts'
+import { alertJob, alertTopic } from './alerts/alert-job.ts'
 import { createFileCache } from './as-of/file-cache.ts'
 import { bulkRoutes } from './bulk/bulk-routes.ts'
 import { recordBulkFiles } from './bulk/bulk-store.ts'
@@ -48,6 +48,7 @@ export const matrixShop = declareShop({
   name: 'matrix',
   variables: { ...matrixVariables, ...subscriptionsVariables },
   migrations: [subscriptionsMigrations, new URL('./migrations/', import.meta.url)],
+  topics: [alertTopic],
   retention: matrixRetention,
   configure: ({ SUBSCRIPTIONS, ...values }, { demo, contactEmail: contact }) =>
     openMatrixShop({

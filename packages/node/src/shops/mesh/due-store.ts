@@ -14,7 +14,7 @@ export type Due = {
   taken: readonly PeerRow[]
   /** Some peer's prices were not checked for long enough. */
   prices: boolean
-  /** Some peer is to be forgotten. */
+  /** Some peer is to be deleted. */
   old: boolean
 }
 

@@ -420,7 +420,7 @@ test('a peer that lists thousands is believed up to a limit, and names that do n
   seed.known = [{ did: 'did:web:bank.example.com', address: 'https://evil.example.com', sequence: 1 }]
   await pass()
   expect(await findPeer(db.database, 'did:web:bank.example.com')).toBeUndefined()
-  // Those that never answered are forgotten.
+  // Those that never answered are deleted.
   for (let i = 0; i < 6; i += 1) await pass(i * 4)
   expect(await count()).toBe(1)
 })

@@ -174,7 +174,7 @@ function createAllowance(clock: Clock, perMinute: () => number, most: number) {
   }
 }
 
-/** What is to be done now; peers that are to be forgotten, and seeds that are not known, are seen to before. */
+/** What is to be done now; old peers are deleted, and seeds that are not known are recorded, before. */
 async function findWork({ database, clock, settings, seeds, dnsSeeds, self }: MeshDeps, room: Room): Promise<Due> {
   const nowMs = clock.nowMs()
   const times = {

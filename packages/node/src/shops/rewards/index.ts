@@ -22,6 +22,7 @@ export const rewardsShop = declareShop({
   name: 'rewards',
   variables: rewardsVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
+  demoRoles: ['affiliate'],
   retention: rewardsRetention,
   configure: ({ REWARDS }, { demo }) =>
     openRewardsShop({ policy: parseRewardsPolicy({ ...(demo ? demoDefaults : {}), ...REWARDS }, { demo }) }),

@@ -52,7 +52,7 @@ export function sandboxRoutes(deps: { clock: Clock; networks: readonly string[] 
   })
   const common = {
     area: 'core' as const,
-    practice: true,
+    testPurchase: true,
     path: '/v1/sandbox/echo',
     output,
     next: '/openapi.json',
@@ -90,7 +90,7 @@ function meterRoute(networks: readonly string[]): RouteDeclaration {
     id: 'sandbox.meter',
     capability: 'sandbox.meter',
     area: 'core' as const,
-    practice: true,
+    testPurchase: true,
     method: 'GET',
     path: '/v1/sandbox/meter',
     summary: 'Count characters, to try paying for what was used',

@@ -45,6 +45,7 @@ export const sourcesShop = declareShop({
   name: 'sources',
   variables: sourcesVariables,
   migrations: [sourcesMigrations],
+  demoRoles: ['creator'],
   retention: sourcesRetention,
   logEntries: [{ type: 'assay.score/v1', kind: 'score', subjectOf: ({ domain, seq }) => `score:${domain}:${seq}` }],
   configure: ({ CRAWL }, { demo, demoHosts, dnsServers, contactEmail }) =>

@@ -16,7 +16,7 @@ export type StreamPlaces = {
   stop(): Promise<void>
 }
 
-/** Long enough that a busy process is not forgotten, short enough that a crash does not lock a subscriber out for long. */
+/** Long enough that a busy process keeps its places, short enough that a crash does not lock a subscriber out for long. */
 const leaseMs = 30_000
 /** How often a process without streams looks for what dead processes left. */
 const idleTidyMs = 600_000
@@ -43,7 +43,7 @@ export function createStreamPlaces(deps: {
     )
     renewedAtMs = clock.monotonicMs()
   }
-  // A process that was paused for long may have been forgotten; its own row comes first, then what hangs on it.
+  // A process that was paused for long may have lost its row; its own row comes first, then what hangs on it.
   const renewIfOld = async () => {
     if (clock.monotonicMs() - renewedAtMs > leaseMs / 2) await renew()
   }

@@ -29,6 +29,8 @@ export const tokensShop = declareShop({
   variables: tokensVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
   demoChain: async (...chain) => (await import('./demo/b20-chain.ts')).extendWithB20(...chain),
+  demoRoles: ['creator', 'affiliate'],
+  topics: [controlTopic],
   retention: tokensRetention,
   configure: ({ TOKENS }) => openTokensShop({ settings: parseSettings(TOKENS) }),
 })
@@ -101,7 +103,6 @@ function indexJobs(context: ShopContext, settings: TokensSettings, checker: Chec
 /** Undefined on a node without notifications. */
 function publisher({ ports }: ShopContext): VerdictDeps['publish'] {
   const events = ports.find(notifications)
-  events?.declare(controlTopic)
   return (
     events &&
     ((tx, news) =>

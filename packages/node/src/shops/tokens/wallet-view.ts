@@ -14,7 +14,7 @@ import {
   someoneSeized,
   together,
 } from './evaluate/conditions.ts'
-import { freezingScopes, listMovers, liveView, viewScope } from './evaluate/policies.ts'
+import { findListEditors, freezingScopes, liveView, viewScope } from './evaluate/policies.ts'
 import type { Membership } from './evaluate/policy-tree.ts'
 import { worst } from './evaluate/reach.ts'
 import { isReachable } from './evaluate/reachable.ts'
@@ -184,7 +184,7 @@ const scopeTexts: Partial<Record<ScopeName, string>> = {
 function freezeLevel(facts: TokenFacts, scope: ScopeName, membership: Membership | undefined): Level {
   if (membership === undefined) return 'unknown'
   const live = liveView(facts, viewScope(facts, scope))
-  if (listMovers(live, false, [membership]).length > 0) return 'armed'
+  if (findListEditors(live, false, [membership]).length > 0) return 'armed'
   return saidOf(facts, scope, false, membership).level
 }
 

@@ -32,7 +32,7 @@ function openProcess(database: Database, home: string, { clock = systemClock, ke
     gauge: () => {},
     observeMs: () => {},
   }
-  const forgotten = createMissingTransactionCheck({
+  const missingTransactions = createMissingTransactionCheck({
     database,
     clock,
     log: silentLog,
@@ -43,7 +43,8 @@ function openProcess(database: Database, home: string, { clock = systemClock, ke
   const heads = async () => new Map([[base, 1_000n]])
   return {
     alarms,
-    detect: () => detectRestore({ database, home, clock: systemClock, log: silentLog, metrics, heads, forgotten }),
+    detect: () =>
+      detectRestore({ database, home, clock: systemClock, log: silentLog, metrics, heads, missingTransactions }),
   }
 }
 
@@ -83,7 +84,7 @@ test('a whole data folder put back after settlements is noticed by the transacti
 
     const third = await openStore({ home, ...ports })
     try {
-      expect(await openProcess(third.database, home).detect()).toContain('forgotten transactions')
+      expect(await openProcess(third.database, home).detect()).toContain('lost transactions')
       expect(await isRestoring(third.database, base)).toBe(true)
       // Once: what is accounted for is no sign of another restore.
       await markReconciled(third.database, base, 1_000n)
@@ -127,7 +128,7 @@ test('a wallet with its own history, and one that somebody else uses meanwhile, 
     await outcomeOf(await open().send(transfer()))
     expect(await node.detect()).toBeUndefined()
     await world.store.owner.query('delete from settlement_transaction')
-    expect(await node.detect()).toContain('forgotten transactions')
+    expect(await node.detect()).toContain('lost transactions')
     expect(await isRestoring(database, base)).toBe(true)
     expect(await node.detect()).toBeUndefined()
   } finally {

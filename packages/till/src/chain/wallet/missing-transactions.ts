@@ -18,17 +18,17 @@ export type CountFacts = {
   remembered: bigint | undefined
 }
 
-export type CountVerdict = 'ok' | 'forgotten' | 'used_elsewhere'
+export type CountVerdict = 'ok' | 'missing' | 'used_elsewhere'
 
 /**
  * A restore takes rows away, so it shows where the rows a process remembers are gone, and, at the start of one, where
  * the chain counts more than the rows. The latter under a running process is somebody else with the same key.
  */
 export function compareCount({ count, known, seen, remembered }: CountFacts): CountVerdict {
-  if (remembered !== undefined && known < remembered) return 'forgotten'
+  if (remembered !== undefined && known < remembered) return 'missing'
   if (count <= known || (seen !== undefined && count <= seen)) return 'ok'
   if (seen === undefined && known === 0n) return 'ok'
-  return remembered === undefined ? 'forgotten' : 'used_elsewhere'
+  return remembered === undefined ? 'missing' : 'used_elsewhere'
 }
 
 export type MissingTransactionDeps = {
@@ -69,7 +69,7 @@ export function createMissingTransactionCheck(
       const verdict = compareCount({ ...rows, count, remembered: remembered.get(key) })
       knownNow.set(key, rows.known)
       if (rows.seen === undefined || count > rows.seen) seen.push({ ...place, count })
-      if (verdict === 'forgotten') missing.push(`${place.wallet} on ${place.network}`)
+      if (verdict === 'missing') missing.push(`${place.wallet} on ${place.network}`)
       if (verdict === 'used_elsewhere') alarmForeignTransaction(deps, place, count - rows.known)
     }
     const noted = async () => {
@@ -78,7 +78,7 @@ export function createMissingTransactionCheck(
       if (isDue) askedAtMs = clock.monotonicMs()
     }
     if (missing.length > 0)
-      return { reason: `the books have forgotten transactions of the settlement wallet ${missing.join(', ')}`, noted }
+      return { reason: `the books have lost transactions of the settlement wallet ${missing.join(', ')}`, noted }
     await noted()
     return undefined
   }

@@ -78,7 +78,7 @@ describe('a settlement wallet', () => {
     expect([row?.hash, ...(row?.earlier_hashes ?? [])]).toContain(row?.mined_hash)
   })
 
-  it('sends again what the nodes have forgotten', async () => {
+  it('sends again what the nodes have dropped', async () => {
     const wallets = open({ limits: { stuckMs: 60_000 } })
     await world.devnet.control.holdMining()
     const sent = await wallets.send(transfer())

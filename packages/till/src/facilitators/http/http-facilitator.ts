@@ -1,12 +1,12 @@
-import { type Address, parseAddress } from '@assay/protocol/address'
+import { parseAddress } from '@assay/protocol/address'
 import { parseJsonObject } from '@assay/protocol/json-object'
 import { isLoopbackHost } from '@assay/protocol/loopback'
 import type { Micro } from '@assay/protocol/money'
-import type { Facilitator, FacilitatorPayment, SupportedKind } from '../../contract/facilitator.ts'
+import type { Facilitator, FacilitatorPayment, Settlers, SupportedKind } from '../../contract/facilitator.ts'
 import type { Log } from '../../kernel/log.ts'
 import { type Metrics, traced } from '../../kernel/metrics.ts'
 import { isExact } from '../exact-payment.ts'
-import { isCarriedBy, isPermit2 } from '../permit2-payment.ts'
+import { isCarriedBy, isPermit2, permit2Scheme } from '../permit2-payment.ts'
 import { classifySettle, classifyVerify } from './classify-answer.ts'
 import { type HttpExchange, type HttpExchangeResult, nodeHttpExchange } from './http-exchange.ts'
 import { facilitatorBody } from './payment-wire.ts'
@@ -78,7 +78,7 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
     return { kinds: fields.kinds.filter(isKind), signers: readSigners(fields.signers) }
   }
   let kinds: readonly SupportedKind[] = []
-  const permit2Wallets = (network: string) => permit2WalletsIn(kinds, network)
+  const settlersOf: Facilitator['settlersOf'] = (scheme, network) => settlersIn(kinds, scheme, network)
 
   return {
     name,
@@ -86,10 +86,12 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
       // Every facilitator takes plain authorizations; anything else it has said.
       if (isExact(payment)) return true
       if (!isPermit2(payment)) return kinds.some((kind) => isOfKind(kind, payment))
-      return payment.permit2.tokenPermit === undefined && isCarriedBy(payment, permit2Wallets(payment.network))
+      return (
+        payment.permit2.tokenPermit === undefined && isCarriedBy(payment, settlersOf(permit2Scheme, payment.network))
+      )
     },
-    permit2Wallets,
-    async askPermit2Wallets(signal) {
+    settlersOf,
+    async refresh(signal) {
       kinds = (await supported(signal)).kinds
     },
     ...(options.feeMicro === undefined ? {} : { settlementFee: options.feeMicro }),
@@ -111,12 +113,12 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
   }
 }
 
-/** One that names the wallet for `upto` has what Permit2 needs: it settles `exact` by Permit2 as well. */
-const permit2WalletsIn = (kinds: readonly SupportedKind[], network: string): Address[] =>
-  kinds
-    .filter((kind) => isOfKind(kind, { scheme: 'upto', network }))
+function settlersIn(kinds: readonly SupportedKind[], scheme: string, network: string): Settlers | undefined {
+  const wallets = kinds
+    .filter((kind) => isOfKind(kind, { scheme, network }))
     .flatMap(({ extra }) => parseAddress(extra?.['facilitatorAddress']) ?? [])
-    .slice(-1)
+  return wallets.length === 0 ? undefined : { wallets: wallets.slice(-1), extensions: [] }
+}
 
 const isOfKind = (kind: SupportedKind, { scheme, network }: Pick<FacilitatorPayment, 'scheme' | 'network'>): boolean =>
   kind.x402Version === 2 && kind.scheme === scheme && kind.network === network

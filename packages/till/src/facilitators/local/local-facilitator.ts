@@ -6,7 +6,7 @@ import { type Clock, nowSeconds } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { type ExactPayment, isExact } from '../exact-payment.ts'
-import { isCarriedBy, isPermit2 } from '../permit2-payment.ts'
+import { isCarriedBy, isPermit2, permit2Scheme, sponsoringKey } from '../permit2-payment.ts'
 import type { SettleRefusal } from '../revert-reason.ts'
 import { createPayerCodes } from './payer-codes.ts'
 import { defaultGasLimits, type GasLimits, hasPlainSignature, planContract, planPlain } from './plan-settlement.ts'
@@ -58,15 +58,17 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
       return { reason: 'unsupported_scheme', message: 'This facilitator settles the scheme exact only.' }
     return refusalBeforeChain(settler.network, payment, options.clock) ?? { settler, exact: payment }
   }
-  const walletsOn = (network: string) => settlers.get(network)?.wallets.addresses ?? []
+  const settlersOf: Facilitator['settlersOf'] = (scheme, network) => {
+    const wallets = scheme === permit2Scheme ? (settlers.get(network)?.wallets.addresses ?? []) : []
+    return wallets.length === 0 ? undefined : { wallets, extensions: [sponsoringKey] }
+  }
   return {
     name: 'local',
     carries: (payment) =>
       settlers.has(payment.network) &&
-      (isPermit2(payment) ? isCarriedBy(payment, walletsOn(payment.network)) : isExact(payment)),
+      (isPermit2(payment) ? isCarriedBy(payment, settlersOf(permit2Scheme, payment.network)) : isExact(payment)),
     pending: () => [...settlers.values()].reduce((sum, settler) => sum + settler.size(), 0),
-    permit2Wallets: walletsOn,
-    sponsorsApprovals: (network) => settlers.has(network),
+    settlersOf,
     async settle(payment, signal) {
       const settler = settlers.get(payment.network)
       if (settler && isPermit2(payment)) return settlePermit2(settler, payment, signal)

@@ -162,7 +162,7 @@ test('a payment of any scheme goes to those that say they carry it', async () =>
   const kinds = [{ x402Version: 2, scheme: 'toy', network: network.caip2 }]
   servers[1]?.play(json(200, { kinds, signers: {} }))
   const ordered = list(first(), second())
-  await ordered.askPermit2Wallets?.(alive())
+  await ordered.refresh?.(alive())
   servers[1]?.play(settled)
   const payment = { ...newPayment(), scheme: 'toy' }
   expect(ordered.carries(payment)).toBe(true)
@@ -184,7 +184,7 @@ test('a contradiction is the fault of the one that settled', async () => {
   expect(contradicted).toEqual(['second'])
 })
 
-test('who held what is forgotten after a day', async () => {
+test('who held what is deleted after a day', async () => {
   const holders = createPaymentHolders(db.database)
   expect(await holders.any()).toBe(true)
   await deleteHolders(db.database, systemClock.nowMs() + 25 * 3_600_000)

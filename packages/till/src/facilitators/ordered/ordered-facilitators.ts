@@ -35,18 +35,22 @@ export function createOrderedFacilitators(given: readonly Facilitator[], deps: O
   )
   for (const { name } of given) deps.metrics.gauge('facilitator_healthy', 1, { facilitator: name })
   const settledBy = new Map<string, Facilitator>()
-  /** The first that can. A quote that names its wallet can be settled by no other one. */
-  const carrierOn = (network: string) => given.find(({ permit2Wallets }) => permit2Wallets?.(network).length)
   const charging = given.find(({ settlementFee }) => settlementFee !== undefined)
 
   return {
     name: given.map(({ name }) => name).join(','),
     ...(charging?.settlementFee === undefined ? {} : { settlementFee: charging.settlementFee }),
     carries: (payment) => given.some((facilitator) => facilitator.carries(payment)),
-    permit2Wallets: (network) => carrierOn(network)?.permit2Wallets?.(network) ?? [],
-    sponsorsApprovals: (network) => carrierOn(network)?.sponsorsApprovals?.(network) ?? false,
-    askPermit2Wallets: async (signal) => {
-      await Promise.allSettled(given.map((facilitator) => facilitator.askPermit2Wallets?.(signal)))
+    settlersOf(scheme, network) {
+      // Those of the first that can: a quote that names its wallet can be settled by no other one.
+      for (const facilitator of given) {
+        const settlers = facilitator.settlersOf?.(scheme, network)
+        if (settlers) return settlers
+      }
+      return undefined
+    },
+    refresh: async (signal) => {
+      await Promise.allSettled(given.map((facilitator) => facilitator.refresh?.(signal)))
     },
     async verify(payment, signal) {
       for (const { facilitator } of usable(deps, members)) {

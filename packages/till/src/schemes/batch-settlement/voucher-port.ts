@@ -16,7 +16,7 @@ import { correctionFor } from './check-voucher.ts'
 import { makeDeposit, type PlannedDeposit } from './make-deposit.ts'
 import { soldRecord, type VoucherHold, voucherOf, voucherResponse } from './voucher-hold.ts'
 
-/** Those that failed are forgotten in their turn. */
+/** Those that failed are evicted in their turn. */
 const heldMax = 4_096
 
 export type VoucherPort = HoldPort & { delivered(sale: DeliveredSale): Promise<void>; idle(): Promise<void> }

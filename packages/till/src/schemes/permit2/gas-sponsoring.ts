@@ -6,12 +6,10 @@ import { type Permit2Transfer, permit2Address } from '@assay/protocol/typed-data
 import { addressWord, uintWord } from '@assay/protocol/typed-data/words'
 import type { Network } from '../../chain/network.ts'
 import type { PaymentEnvelope } from '../../contract/scheme.ts'
-import type { TokenPermit } from '../../facilitators/permit2-payment.ts'
+import { sponsoringKey, type TokenPermit } from '../../facilitators/permit2-payment.ts'
 import { keccak256 } from '../../kernel/keccak.ts'
 import { recoverAddress } from '../../kernel/secp256k1.ts'
 import { fields, own, uint } from '../read-fields.ts'
-
-export const sponsoringKey = 'eip2612GasSponsoring'
 
 /** What the 402 says of it. */
 export const sponsoringExtension: Json = {

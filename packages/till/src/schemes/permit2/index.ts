@@ -4,10 +4,11 @@ import { toHex } from '@assay/protocol/bytes'
 import { type Permit2Scheme, permit2Digest } from '@assay/protocol/typed-data/permit2'
 import { uintWord } from '@assay/protocol/typed-data/words'
 import type { ChainPort, Network } from '../../chain/index.ts'
+import type { Settlers } from '../../contract/facilitator.ts'
 import type { PaidCall } from '../../contract/paid-call.ts'
 import type { FundsOutcome, Invalid, MatchOutcome, Scheme, VerifiedPayment } from '../../contract/scheme.ts'
 import type { Terms } from '../../contract/terms.ts'
-import { permit2Payment } from '../../facilitators/permit2-payment.ts'
+import { permit2Payment, sponsoringKey } from '../../facilitators/permit2-payment.ts'
 import { keccak256 } from '../../kernel/keccak.ts'
 import { bindingFits } from '../exact/match-terms.ts'
 import {
@@ -19,23 +20,29 @@ import {
 } from '../exact/verify-authorization.ts'
 import { termsForAmount } from '../match-offer.ts'
 import { decodePermit2, type Permit2SchemePayment, type Permit2Signed } from './decode-permit2.ts'
+import { whereDeployed } from './deployed.ts'
 import { permit2Evidence, permit2Reasons } from './evidence.ts'
-import { isSignedPermit, sponsoringExtension, sponsoringKey } from './gas-sponsoring.ts'
+import { isSignedPermit, sponsoringExtension } from './gas-sponsoring.ts'
 
-export type Permit2Deps = {
+type Permit2Deps = {
   chains: ReadonlyMap<string, ChainPort>
-  /** Wallets that settle permits on a network; none where nobody does. */
-  walletsOn(network: string): readonly Address[]
-  /** Whether they carry the payer's approval too. */
-  sponsorsOn(network: string): boolean
+  /** Who settles permits on a network; undefined where nobody does. */
+  settlersOn(network: string): Settlers | undefined
+}
+
+/** Both ways to pay by Permit2, where the facilitator settles them. */
+export async function openPermit2Schemes(deps: Parameters<typeof whereDeployed>[0]): Promise<readonly Scheme[]> {
+  const settlersOf = await whereDeployed(deps)
+  const found = { chains: deps.chains, settlersOn: (network: string) => settlersOf(chainOfAsset(network)) }
+  return [createUptoScheme(found), createExactPermit2Scheme(found)]
 }
 
 const badSignature = 'invalid_permit2_signature'
 const invalid = (reason: string, detail: string): Invalid => ({ status: 'invalid', reason, detail })
 
 /** The very amount that was quoted, by Permit2: for wallets and tokens without EIP-3009. */
-export const createExactPermit2Scheme = (deps: Permit2Deps): Scheme<Permit2Signed> => ({
-  ...permit2Scheme('exact', deps),
+const createExactPermit2Scheme = (deps: Permit2Deps): Scheme<Permit2Signed> => ({
+  ...createScheme('exact', deps),
   id: 'exact-permit2',
   name: 'exact',
   chargesLess: false,
@@ -44,8 +51,8 @@ export const createExactPermit2Scheme = (deps: Permit2Deps): Scheme<Permit2Signe
 })
 
 /** A maximum that was quoted, and what was used of it: only the wallet that the quote names can take it. */
-export const createUptoScheme = (deps: Permit2Deps): Scheme<Permit2Signed> => ({
-  ...permit2Scheme('upto', deps),
+const createUptoScheme = (deps: Permit2Deps): Scheme<Permit2Signed> => ({
+  ...createScheme('upto', deps),
   id: 'upto',
   name: 'upto',
   chargesLess: true,
@@ -54,10 +61,12 @@ export const createUptoScheme = (deps: Permit2Deps): Scheme<Permit2Signed> => ({
 
 type Common = Omit<Scheme<Permit2Signed>, 'id' | 'name' | 'chargesLess' | 'isOffered'>
 
-function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }: Permit2Deps): Common {
+function createScheme(scheme: Permit2Scheme, { chains, settlersOn }: Permit2Deps): Common {
+  const walletsOn = (network: string) => settlersOn(network)?.wallets ?? []
   // Of `upto` a charge may be zero: then nothing is carried, and no approval with it.
   // Nothing is known of the permits of a token whose EIP-712 domain was not checked.
-  const sponsors = ({ caip2, usdc }: Network) => scheme === 'exact' && usdc.eip3009 !== false && sponsorsOn(caip2)
+  const sponsors = ({ caip2, usdc }: Network) =>
+    scheme === 'exact' && usdc.eip3009 !== false && settlersOn(caip2)?.extensions.includes(sponsoringKey) === true
   let turn = 0
   /** A wallet sends one transaction after the other: quotes take turns. */
   const nextWallet = (network: string): Address | undefined => {
@@ -68,7 +77,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
   return {
     reasons: permit2Reasons,
     evidence: permit2Evidence(chains),
-    supports: (network) => walletsOn(network).length > 0,
+    supports: (network) => settlersOn(network) !== undefined,
     requirements: (terms) =>
       requirements(scheme, terms, scheme === 'upto' ? nextWallet(terms.network.caip2) : undefined),
     extensions: ({ network }) => (sponsors(network) ? { [sponsoringKey]: sponsoringExtension } : {}),
@@ -137,7 +146,7 @@ function mismatch(
   { network, envelope, signed: { transfer } }: Permit2SchemePayment,
   call: PaidCall,
   terms: Terms,
-  walletsOn: Permit2Deps['walletsOn'],
+  walletsOn: (network: string) => readonly Address[],
 ): Invalid | undefined {
   if (!bindingFits(call, toHex(uintWord(transfer.nonce)), envelope.bindingSalt))
     return {

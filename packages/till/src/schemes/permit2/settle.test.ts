@@ -1,10 +1,12 @@
 import { parseAddress } from '@assay/protocol/address'
 import type { Permit2Transfer } from '@assay/protocol/typed-data/permit2'
 import { expect, test } from 'vitest'
+import type { ChainPort } from '../../chain/index.ts'
 import { knownNetworks } from '../../chain/network.ts'
-import type { FacilitatorPayment } from '../../contract/facilitator.ts'
-import { isPermit2 } from '../../facilitators/permit2-payment.ts'
-import { createExactPermit2Scheme } from './index.ts'
+import type { Facilitator, FacilitatorPayment } from '../../contract/facilitator.ts'
+import { isPermit2, sponsoringKey } from '../../facilitators/permit2-payment.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { openPermit2Schemes } from './index.ts'
 
 const [network] = knownNetworks
 const wallet = parseAddress(`0x${'a'.repeat(40)}`)
@@ -18,11 +20,13 @@ const tokenPermit = { value: 10n, nonce: 0n, deadline: 2_000_000_000n, signature
 
 const settled = async (sponsored: boolean): Promise<FacilitatorPayment[]> => {
   const given: FacilitatorPayment[] = []
-  const scheme = createExactPermit2Scheme({
-    chains: new Map(),
-    walletsOn: () => [wallet],
-    sponsorsOn: () => sponsored,
+  const extensions = sponsored ? [sponsoringKey] : []
+  const schemes = await openPermit2Schemes({
+    chains: new Map([[network.caip2, { permit2: { isDeployed: async () => true } } as unknown as ChainPort]]),
+    clock: systemClock,
+    facilitator: { settlersOf: () => ({ wallets: [wallet], extensions }) } as unknown as Facilitator,
   })
+  const scheme = schemes.find(({ id }) => id === 'exact-permit2')
   const verified = {
     payment: { signed: { transfer, signature: '0x02', tokenPermit } },
     terms: { network, maxTimeoutSeconds: 60 },
@@ -34,7 +38,7 @@ const settled = async (sponsored: boolean): Promise<FacilitatorPayment[]> => {
       return { status: 'submitted' }
     },
   }
-  await scheme.settle(verified as never, charge as never, facilitator as never, new AbortController().signal)
+  await scheme?.settle(verified as never, charge as never, facilitator as never, new AbortController().signal)
   return given
 }
 

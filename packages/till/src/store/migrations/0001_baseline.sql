@@ -1315,7 +1315,7 @@ create table transfer (
   tries integer not null default 0,
   -- Place of the log within its transaction. The place within the block changes when the block is reorganised.
   position integer not null check (position >= 0),
-  -- Number of its next posting: even books it, odd reverses that after a reorganisation.
+  -- Number of its next posting: an even one posts it, an odd one reverses that after a reorganisation.
   turn smallint not null default 0,
   -- Seen in a final block.
   final boolean not null default false,
@@ -1569,13 +1569,13 @@ create table custody_difference (
 insert into app_access values ('custody_difference', 'select, insert, update');
 
 -- Bearer tokens of subscriptions and passes are made from their own secret and carry its version. Revoking a version
--- ends every token made with it, in all processes at once, and its secret is forgotten.
+-- ends every token made with it, in all processes at once, and its secret is deleted.
 create table token_secret (
   version integer primary key check (version > 0),
   secret bytea check (octet_length(secret) = 32),
   created_at timestamptz not null default now(),
   revoked_at timestamptz,
-  constraint token_secret_forgotten check ((secret is null) = (revoked_at is not null))
+  constraint token_secret_deleted check ((secret is null) = (revoked_at is not null))
 );
 -- One at a time makes new tokens.
 create unique index token_secret_in_force on token_secret ((true)) where revoked_at is null;

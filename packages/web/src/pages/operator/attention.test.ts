@@ -53,7 +53,7 @@ test('notifications that were given up and disputes that wait are shown', () => 
 test('alarms and unknown outcomes are shown', () => {
   const wants = attentionOf({
     ...calm,
-    alarms: [{ alarm: 'books_differ', rung: 1, to_do: 'Compare them.' }],
+    alarms: [{ alarm: 'books_differ', count: 1, to_do: 'Compare them.' }],
     payments: [{ state: 'unknown', payments: 1, amount_micro: '250000000', oldest_at: '' }],
   })
   expect(wants.map(({ text }) => text).join(' ')).toMatch(/Books differ.*\$250\.00/)

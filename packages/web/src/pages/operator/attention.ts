@@ -13,8 +13,12 @@ export function attentionOf(overview: Overview): Want[] {
     wants.push({ tone, text, ...(toDo ? { toDo } : {}) })
   if (!books.balanced) say('bad', 'The books do not balance. Stop sales and payouts, then run assay ledger verify.')
   if (books.differences > 0) say('bad', `${books.differences} kept balances differ from their entries.`)
-  for (const { alarm, rung, to_do } of alarms)
-    say('bad', `${sentence(alarm)}, rung ${rung === 1 ? 'once' : `${rung} times`} since this process started.`, to_do)
+  for (const { alarm, count, to_do } of alarms)
+    say(
+      'bad',
+      `${sentence(alarm)}, raised ${count === 1 ? 'once' : `${count} times`} since this process started.`,
+      to_do,
+    )
   const unknown = payments.find(({ state }) => state === 'unknown')
   if (unknown !== undefined)
     say(

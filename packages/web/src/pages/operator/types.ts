@@ -29,7 +29,7 @@ export type Overview = {
     payments: number
     data: { wallet: string; payments: number; amount_micro: string; failed: number; last_at: string }[]
   }
-  alarms: { alarm: string; rung: number; to_do: string | null }[]
+  alarms: { alarm: string; count: number; to_do: string | null }[]
   pauses: Pause[]
   audit: { at: string; actor: string; action: string; subject: string }[]
 }

@@ -8,7 +8,7 @@ export type HostTurnOptions = { clock: Clock; pauseMs: number; waitingMax?: numb
 
 type Line = { waiting: number; last: Promise<unknown>; nextAtMs: number }
 
-/** From here on, hosts whose pause is over are forgotten. */
+/** From here on, hosts whose pause is over are removed. */
 const hostsKept = 1_000
 
 /** Applies within this process; a crawler may ask the same host in between, at its own pace. */

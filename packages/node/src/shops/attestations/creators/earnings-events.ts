@@ -2,7 +2,8 @@ import { type Address, checksumAddress, parseAddress } from '@assay/protocol/add
 import { formatUsd } from '@assay/protocol/money'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import type { Database } from '@assay/till/store/database'
-import type { Notifications, Topic } from '../../../notifications/index.ts'
+import type { Notifications } from '../../../notifications/index.ts'
+import type { Topic } from '../../topic.ts'
 
 const hourMs = 3_600_000
 /** A node that was away for longer than this publishes no more of what it missed. */
@@ -11,6 +12,8 @@ const hoursBack = 48
 export const earningsTopic: Topic = {
   name: 'creator.earnings',
   title: 'What a creator earned in an hour',
+  subjects: 'the wallet of a creator',
+  example: '0x1111111111111111111111111111111111111111',
   // The same figures are open to everybody at /v1/creators/{wallet}/earnings.
   isPublic: true,
   subjectOf: parseAddress,

@@ -93,8 +93,7 @@ test('those who watch a creator get one event for each hour that is over, howeve
   await share(2, 'https://a.com/y', '2026-04-01T11:01:00Z', { wallet: watcher })
   await share(2, 'https://a.com/y', '2026-04-01T12:01:00Z', { wallet: watcher })
   const clock = { ...systemClock, nowMs: () => Date.parse('2026-04-01T12:30:00Z') }
-  const real = createNotifications({ database: db.database, clock }, new Map())
-  real.declare(earningsTopic)
+  const real = createNotifications({ database: db.database, clock }, new Map([[earningsTopic.name, earningsTopic]]))
   const events = { ...real, watched: async () => [watcher] }
   for (let n = 0; n < 2; n += 1) await publishEarnings({ database: db.database, clock, events })
   const seen = await real.recent(earningsTopic.name, { limit: 10 })

@@ -1,6 +1,7 @@
 import type { TillJob } from '@assay/till/compose'
 import type { Database, Tx } from '@assay/till/store/database'
-import type { Notifications, Topic } from '../../../notifications/index.ts'
+import type { Notifications } from '../../../notifications/index.ts'
+import type { Topic } from '../../topic.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { isSnapshot, type SnapshotCache } from '../snapshots/snapshot-cache.ts'
@@ -10,6 +11,8 @@ import { parseRule, type Rule } from './rule.ts'
 export const alertTopic: Topic = {
   name: 'matrix.alert',
   title: 'Market data alerts',
+  subjects: 'a rule, such as `squeeze:GME:score>80`',
+  example: 'squeeze:GME:score>80',
   // A figure of a feed that is sold is for those who watch it.
   isPublic: false,
   subjectOf: (text) => parseRule(text)?.text,
@@ -19,7 +22,6 @@ export type AlertDeps = { database: Database; snapshotCache: Pick<SnapshotCache,
 
 /** Holds what is watched against each new snapshot of what is sold. Where neither is new, no rule is read. */
 export function alertJob(deps: AlertDeps): TillJob {
-  deps.events.declare(alertTopic)
   const due = `exists (select from notification_watch where topic = '${alertTopic.name}') or exists (select from matrix_alert)`
   let checked = ''
   const work = async () => {

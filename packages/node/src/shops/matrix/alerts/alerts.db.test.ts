@@ -104,7 +104,7 @@ test('new entries of a threshold list are sent once for each symbol and list', a
   expect(await texts()).toEqual(['AMC: entered', 'GME: entered', 'GME: entered'])
 })
 
-test('a rule that nobody watches any more is forgotten', async () => {
+test('a rule that nobody watches any more is deleted', async () => {
   const { check } = await openAlerts([])
   await check()
   expect((await db.owner.query('select from matrix_alert')).rowCount).toBe(0)

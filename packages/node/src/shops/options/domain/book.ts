@@ -162,7 +162,7 @@ function takeFromQueue(queues: Queue[], queue: Queue, wanted: number, fills: Fil
 
 const trimAfter = 256
 
-/** Slots already passed are cut off now and then, and a price that nobody asks any more is forgotten. */
+/** Slots already passed are cut off now and then, and a price that nobody asks any more is removed. */
 function trim(queues: Queue[], queue: Queue): void {
   if (queue.head === queue.slots.length) queues.splice(queues.indexOf(queue), 1)
   else if (queue.head >= trimAfter) {

@@ -91,7 +91,7 @@ async function prepare(
   // An outage takes nothing away; otherwise what is no longer there is no longer known.
   const kept = found.reachable ? (known.citations ? { citations: known.citations } : {}) : known
   const findings: HostFindings = { ...kept, ...found.findings }
-  // A licence that only a page names is not forgotten until that page is read again.
+  // A licence that only a page names is kept until that page is read again.
   if (found.reachable && !findings.rsl && known.rsl) {
     const again = await readRsl(deps, lease.source, host, [known.rsl.url], () => toRfc3339(deps.clock.nowMs()))
     if (again?.status === 'present') findings.rsl = again

@@ -3,13 +3,17 @@ import { addressText } from '@assay/till/kernel/address-text'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
-import type { Notifications, Topic } from '../../../notifications/index.ts'
+import type { Notifications } from '../../../notifications/index.ts'
+import type { Topic } from '../../topic.ts'
+import { exampleAddress } from '../routes.ts'
 import { verdict } from '../schemas.ts'
 import { hasTokenPrefix } from '../token-address.ts'
 
 export const controlTopic: Topic = {
   name: 'token.control',
   title: 'Control of a B20 token',
+  subjects: 'the address of a B20 token',
+  example: exampleAddress,
   isPublic: true,
   subjectOf: (text) => {
     const token = parseAddress(text)
@@ -32,7 +36,7 @@ const change = z.looseObject({
 
 const example = {
   id: '41',
-  token: '0xb200000000000000000000aaaaaaaaaaaaaaaaaa',
+  token: exampleAddress,
   kind: 'role_granted',
   text: '0x1111111111111111111111111111111111111111 granted MINT_ROLE to 0x2222222222222222222222222222222222222222',
   block_number: '53556100',

@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import { adminRole, noSupplyCap, roles, type ScopeName } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { hasTokenPrefix } from '../token-address.ts'
-import { accountsOf, dedupe, listMovers, rebinders, type ScopeView, saysOf, viewScope } from './policies.ts'
+import { accountsOf, dedupe, findListEditors, findPolicyAdmins, type ScopeView, saysOf, viewScope } from './policies.ts'
 import { type Membership, membershipsOf, type Tree } from './policy-tree.ts'
 import { levelOf, needsBoth, reachOf } from './reach.ts'
 import { isReachable } from './reachable.ts'
@@ -70,10 +70,10 @@ function said(
 }
 
 function movable(facts: TokenFacts, view: ScopeView, wanted: boolean, memberships: readonly Membership[]): Condition {
-  const admins = rebinders(facts)
-  const movers = listMovers(view, wanted, memberships)
-  const proven = movers.length > 0 || admins.live.length > 0
-  return unmet(dedupe([...movers, ...admins.parties]), view.uncertain || admins.uncertain, proven)
+  const admins = findPolicyAdmins(facts)
+  const editors = findListEditors(view, wanted, memberships)
+  const proven = editors.length > 0 || admins.live.length > 0
+  return unmet(dedupe([...editors, ...admins.parties]), view.uncertain || admins.uncertain, proven)
 }
 
 /** Nobody can be given tokens at address zero and, from Denim on, at an address of the form of a token. */
@@ -118,7 +118,7 @@ export function someoneSeized(facts: TokenFacts, from?: Membership): Condition {
       if (!apart(sources, giving.after)) enablers.push(...taking.by)
       if (!apart(taking.after, targets)) enablers.push(...giving.by)
     }
-  const admins = rebinders(facts)
+  const admins = findPolicyAdmins(facts)
   const uncertain = exempt.uncertain || destination.uncertain || admins.uncertain
   return unmet(dedupe(enablers), uncertain, admins.live.length > 0)
 }
@@ -131,13 +131,13 @@ const accountsNow = (tree: Tree, wanted: boolean, memberships: readonly Membersh
 function waysTo(facts: TokenFacts, view: ScopeView, wanted: boolean, of: readonly Membership[], now: Accounts): Way[] {
   const single = { ...view, controls: view.controls.map((control) => ({ ...control, whole: false })) }
   const byLists = of.flatMap((membership): Way[] => {
-    const by = listMovers(single, wanted, [membership])
+    const by = findListEditors(single, wanted, [membership])
     if (by.length === 0) return []
     const ones = membership.accounts?.slice(0, 2)
     return ones?.map((one) => ({ after: now && [...now, one], by })) ?? [{ after: undefined, by }]
   })
   const combiners = view.controls.filter(({ whole }) => whole).map(({ account, how }) => ({ account, how }))
-  const replacing = [...rebinders(facts).parties, ...combiners]
+  const replacing = [...findPolicyAdmins(facts).parties, ...combiners]
   const replaced: Way[] = replacing.length === 0 ? [] : [{ after: accountsOf(of), by: replacing }]
   return [{ after: now, by: [] }, ...replaced, ...byLists]
 }

@@ -6,10 +6,10 @@ import {
   basesOf,
   type Control,
   controlsOf,
+  type ListEditor,
+  listEditorsOf,
   type Membership,
-  type Mover,
   membershipsOf,
-  moversOf,
   type Tree,
   treeOf,
 } from './policy-tree.ts'
@@ -78,13 +78,13 @@ export function namedAndDenied(view: ScopeView): readonly Address[] {
 }
 
 /** Those who can bring one of these accounts to the wanted answer by changing lists. */
-export function listMovers(view: ScopeView, wanted: boolean, memberships = view.memberships): Party[] {
+export function findListEditors(view: ScopeView, wanted: boolean, memberships = view.memberships): Party[] {
   if (view.tree === undefined) return []
-  return moversOf(view.tree, memberships, wanted, view.controls).map(toParty)
+  return listEditorsOf(view.tree, memberships, wanted, view.controls).map(toParty)
 }
 
 /** As above, also of accounts that other parties could put on their lists or take off. */
-export function possibleMovers(view: ScopeView, wanted: boolean): Party[] {
+export function findPossibleListEditors(view: ScopeView, wanted: boolean): Party[] {
   const { tree } = view
   if (tree === undefined) return []
   const open = basesOf(tree).filter((base) => view.controls.some(({ bases }) => bases.has(base)))
@@ -94,10 +94,10 @@ export function possibleMovers(view: ScopeView, wanted: boolean): Party[] {
       return { accounts, listed: new Set([...[...listed].filter((base) => !open.includes(base)), ...changed]) }
     }),
   )
-  return listMovers(view, wanted, possible)
+  return findListEditors(view, wanted, possible)
 }
 
-const toParty = ({ control, alone }: Mover): Party => ({ account: control.account, how: control.how, alone })
+const toParty = ({ control, alone }: ListEditor): Party => ({ account: control.account, how: control.how, alone })
 
 /** The same without those whom nobody is known to have the key of. */
 export function liveView(facts: TokenFacts, view: ScopeView): ScopeView {
@@ -106,16 +106,16 @@ export function liveView(facts: TokenFacts, view: ScopeView): ScopeView {
 
 /** Everybody who administers something that the scope follows; `alone`: can change what it says of somebody. */
 export function influences(view: ScopeView): Party[] {
-  const movers = [...listMovers(view, false), ...listMovers(view, true)]
+  const editors = [...findListEditors(view, false), ...findListEditors(view, true)]
   return view.controls.map(({ account, how }) => ({
     account,
     how,
-    alone: movers.some((mover) => mover.account === account && mover.alone === true),
+    alone: editors.some((editor) => editor.account === account && editor.alone === true),
   }))
 }
 
 /** Those who can bind a scope to another policy, now or after making themselves admin. */
-export function rebinders(facts: TokenFacts): { parties: Party[]; live: Party[]; uncertain: boolean } {
+export function findPolicyAdmins(facts: TokenFacts): { parties: Party[]; live: Party[]; uncertain: boolean } {
   const reach = reachOf(facts, adminRole)
   const how = 'can bind another policy'
   return {

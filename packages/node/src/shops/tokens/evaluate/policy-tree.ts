@@ -96,23 +96,23 @@ export function controlsOf(facts: TokenFacts, tree: Tree): { controls: Control[]
   return { controls: [...found.values()], uncertain }
 }
 
-export type Mover = { control: Control; alone: boolean }
+export type ListEditor = { control: Control; alone: boolean }
 
 /**
  * Who can bring one of these accounts to the wanted answer by changing lists, alone or with others: those who can make
  * a change that is needed in some way of doing it.
  */
-export function moversOf(
+export function listEditorsOf(
   tree: Tree,
   memberships: readonly Membership[],
   wanted: boolean,
   controls: readonly Control[],
-): Mover[] {
+): ListEditor[] {
   if (tree.kind === 'fixed') return []
   const others = memberships.filter(({ listed }) => allows(tree, (base) => listed.has(base)) !== wanted)
   const open = basesOf(tree).filter((base) => controls.some(({ bases }) => bases.has(base)))
   const ways = others.flatMap((membership) => minimalChanges(tree, membership, wanted, open))
-  return controls.flatMap((control): Mover[] => {
+  return controls.flatMap((control): ListEditor[] => {
     const own = (base: bigint) => control.bases.has(base)
     // The admin of a combination replaces all that it combines.
     if ((control.whole && others.length > 0) || ways.some((way) => way.every(own))) return [{ control, alone: true }]

@@ -17,11 +17,11 @@ import { exercisedOf } from './exercised.ts'
 import {
   accountsAnswered,
   dedupe,
+  findListEditors,
+  findPolicyAdmins,
+  findPossibleListEditors,
   freezingScopes,
-  listMovers,
   liveView,
-  possibleMovers,
-  rebinders,
   viewScope,
 } from './policies.ts'
 import { adminLevel, isLive, reachOf, worst } from './reach.ts'
@@ -109,14 +109,14 @@ function freezePower(facts: TokenFacts, used: number): Power {
 /** Through one scope: whose lists can stop somebody now, and who could bind another policy. */
 function freezeIn(facts: TokenFacts, scope: ScopeName): { now: Level; who: Party[]; others: Party[] } {
   const view = viewScope(facts, scope)
-  const admins = rebinders(facts)
+  const admins = findPolicyAdmins(facts)
   const live = liveView(facts, view)
-  const stopping = listMovers(live, false)
+  const stopping = findListEditors(live, false)
   // Somebody froze everybody and can thaw them: that is freezing, at work.
   const allStopped = view.listsKnown && accountsAnswered(view, true)?.length === 0
-  const thawing = allStopped ? dedupe([...listMovers(live, true), ...admins.live]) : []
+  const thawing = allStopped ? dedupe([...findListEditors(live, true), ...admins.live]) : []
   const who = dedupe([...stopping, ...thawing])
-  const others = dedupe([...possibleMovers(view, false), ...admins.parties])
+  const others = dedupe([...findPossibleListEditors(view, false), ...admins.parties])
   if (who.length > 0) return { now: 'armed', who, others }
   const uncertain = view.uncertain || !view.listsKnown || admins.uncertain
   return { now: uncertain ? 'unknown' : others.length > 0 ? 'latent' : 'impossible', who, others }

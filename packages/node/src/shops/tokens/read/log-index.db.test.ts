@@ -82,7 +82,7 @@ test('ranges that failed are recorded beside what was covered', async () => {
   expect(rows[0]?.failed).toEqual([{ from_block: '21', to_block: '29', reason: 'unread' }])
 })
 
-test('what is forgotten is gone with its logs; other subjects and chains keep theirs', async () => {
+test('what is deleted is gone with its logs; other subjects and chains keep theirs', async () => {
   const other = createLogIndex(db.database, 84532, () => nowMs)
   for (const one of [index, other]) await one.save('lost', covered(10, 20, [log(10, 1)]), [], undefined)
   await index.remove('lost')
