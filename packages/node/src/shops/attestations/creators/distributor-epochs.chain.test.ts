@@ -64,7 +64,7 @@ async function oneEpoch({ deps, run }: CreatorLife, at: number): Promise<Cost> {
 type CreatorDepsDatabase = CreatorLife['deps']['database']
 
 /** On a busy machine some epochs ask more often whether their transaction is in a block. */
-const leastOf = (costs: readonly Cost[], what: (cost: Cost) => number) => Math.min(...costs.map(what))
+const minOf = (costs: readonly Cost[], what: (cost: Cost) => number) => Math.min(...costs.map(what))
 
 test('an epoch costs the same however many there were before, and the first can still be claimed', async () => {
   const { chain, devnet } = world
@@ -85,7 +85,7 @@ test('an epoch costs the same however many there were before, and the first can 
     blocks: (cost: Cost) => cost.blocks,
     calls: (cost: Cost) => cost.calls,
   })) {
-    const [before, after] = [leastOf(early, of), leastOf(late, of)]
+    const [before, after] = [minOf(early, of), minOf(late, of)]
     expect(after / before, `${what} of an epoch: ${before}, then ${after}`).toBeLessThan(1.5)
   }
   const networks = [{ network: chain.network, custody: custody.address }]
