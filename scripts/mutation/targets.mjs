@@ -48,6 +48,6 @@ export const targets = [
       ...['decode-exact', 'match-terms', 'verify-authorization'].map((file) => `${till}/schemes/exact/${file}.ts`),
       `${till}/credit/credit-policy.ts`,
     ],
-    tests: [`${till}/gate`, `${till}/schemes`, `${till}/schemes/exact`, `${till}/credit`],
+    tests: [`${till}/gate`, `${till}/transitions`, `${till}/schemes`, `${till}/schemes/exact`, `${till}/credit`],
   },
 ]
