@@ -15,6 +15,8 @@ export type AgentPorts = {
   base: Network
   clock: Clock
   rng: Rng
+  /** Ends a call that is under way: nobody answers it any more when the node stops. */
+  stopping: AbortSignal
 }
 
 export function demoAgent(number: number): DemoAgent {
@@ -22,11 +24,12 @@ export function demoAgent(number: number): DemoAgent {
 }
 
 const timeoutMs = 30_000
+const untilStop = (stopping: AbortSignal) => AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)])
 const named = { 'user-agent': 'AssayDemoAgent/1.0' }
 
 /** A request signed by the wallet (ERC-8128): paid from its credit where it costs something. */
 export async function callSigned(
-  { origin, base, clock, rng }: AgentPorts,
+  { origin, base, clock, rng, stopping }: AgentPorts,
   { account }: DemoAgent,
   path: string,
   body: Record<string, unknown>,
@@ -49,7 +52,7 @@ export async function callSigned(
   const response = await fetch(`${origin}${path}`, {
     method: 'POST',
     body: text,
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: untilStop(stopping),
     headers: {
       ...named,
       'content-type': 'application/json',
@@ -65,9 +68,9 @@ export async function callSigned(
 type Offer = { resource: unknown; accepts: Record<string, unknown>[] }
 
 /** Pays in once, by an ordinary x402 payment. */
-export async function topUp({ origin, base, clock, rng }: AgentPorts, { account }: DemoAgent, usd: string) {
+export async function topUp({ origin, base, clock, rng, stopping }: AgentPorts, { account }: DemoAgent, usd: string) {
   const url = `${origin}/v1/credit/topup?usd=${usd}`
-  const first = await fetch(url, { headers: named, signal: AbortSignal.timeout(timeoutMs) })
+  const first = await fetch(url, { headers: named, signal: untilStop(stopping) })
   await first.arrayBuffer()
   const header = first.headers.get('payment-required')
   if (first.status !== 402 || header === null) return first.status
@@ -97,7 +100,7 @@ export async function topUp({ origin, base, clock, rng }: AgentPorts, { account 
   const payment = { x402Version: 2, resource: offer.resource, accepted, payload: { signature, authorization } }
   const paid = await fetch(url, {
     headers: { ...named, 'payment-signature': Buffer.from(JSON.stringify(payment)).toString('base64') },
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: untilStop(stopping),
   })
   await paid.arrayBuffer()
   return paid.status

@@ -28,7 +28,8 @@ export function openPopulation(
 ): { job: TillJob; onAnswered(rawHeaders: readonly string[]): void; stop(): void } {
   const { clock, rng, log } = deps
   const audience = openAudience(clock)
-  const ports: AgentPorts = { origin: context.apiUrl, base: context.base, clock, rng }
+  const stopping = new AbortController()
+  const ports: AgentPorts = { origin: context.apiUrl, base: context.base, clock, rng, stopping: stopping.signal }
   const rpc = context.rpcs.get(context.base.caip2)
   // Each when its turn comes: deriving all the wallets would keep the start waiting.
   const agents = new Map<number, DemoAgent>()
@@ -37,7 +38,6 @@ export function openPopulation(
     agents.set(number, agent)
     return agent
   }
-  const stopping = new AbortController()
   // In turn, so that as many different agents as can be ask in every bucket.
   let next = draw(rng, agentsCount)
   const turn = async () => {
