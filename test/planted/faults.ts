@@ -667,7 +667,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'tokens: nobody freezes alone',
     file: 'packages/node/src/shops/tokens/evaluate/policy-tree.ts',
-    fn: 'moversOf',
+    fn: 'listEditorsOf',
     find: 'ways.some((way) => way.every(own))',
     replace: 'false',
     proof: tokenSearch,

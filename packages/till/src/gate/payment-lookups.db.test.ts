@@ -132,6 +132,6 @@ test('what was sold long ago is not read again each time that unfinished payment
       await tx.query('select count(*) from unfinished_payments()')
       return (await unfinishedRead(tx)) - before
     })
-  await read()
-  expect(await read()).toBeLessThan(BigInt(perBatch))
+  // Index entries of ended payments are skipped once no transaction is as old as they are.
+  await expect.poll(read, { timeout: 20_000 }).toBeLessThan(BigInt(perBatch))
 })

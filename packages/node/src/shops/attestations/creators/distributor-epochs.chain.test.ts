@@ -31,7 +31,10 @@ async function oneEpoch({ deps, run }: CreatorLife, at: number): Promise<Cost> {
   for (const wallet of [patient, ...others]) await world.sell(db, wallet, BigInt(100 + at))
   // As a node does from time to time.
   await sealBooks(db.database)
-  await db.owner.query('vacuum analyze creator_root, creator_leaf, creator_accrual, ledger_transaction, ledger_entry')
+  await db.owner.query(
+    `vacuum analyze creator_root, creator_leaf, creator_accrual, creator_balance, ledger_transaction, ledger_entry,
+      ledger_account, ledger_balance, ledger_unsealed`,
+  )
   let [statements, calls] = [0, 0]
   const asked = world.devnet.request
   const counted: CreatorDepsDatabase = {
