@@ -7,6 +7,7 @@ import { type ClusterOptions, openCluster } from './cluster.ts'
 import { compareWithWorkers } from './cores.ts'
 import { failOver } from './failover.ts'
 import { readWithHistory, sizeOfHistory } from './history.ts'
+import { watchIdleNodes } from './idle.ts'
 import { sendOnePayment } from './one-payment.ts'
 import { recordRun } from './recorded.ts'
 import { restartUnderLoad } from './rolling-restart.ts'
@@ -23,20 +24,22 @@ const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- 
             pooler      two processes through PgBouncer in transaction mode
             upgrade     a newer version migrates while two processes sell
             history     what jobs and routes read with 10,000 payments and with many more; not among the others
+            idle        what nodes cost that nobody calls, 20 minutes after their start; not among the others
             failover    the leader of a Patroni cluster is killed, cut off and filled under purchases; not among the others
   --rows N      sales of the longest history (100000); five postings each, a stamped citation for every second one
   --filled N    sales in the database before the upgrade begins
   --wallets N   wallets of the longest history (a tenth of the sales)
   --size        writes the longest history at once and says how large each table is
   --count N     kills of the leader (20)
+  --minutes N   until the nodes are idle (20)
   --quick       fewer copies, restarts and purchases
   --record      writes what each part measured into the table of docs/scale.md; not with --quick
   --no-install  leaves missing servers missing; else apt-get installs them, if we are root
 `
 
-const names = ['payment', 'restart', 'throughput', 'cores', 'pooler', 'upgrade', 'history', 'failover'] as const
+const names = ['payment', 'restart', 'throughput', 'cores', 'pooler', 'upgrade', 'history', 'idle', 'failover'] as const
 /** They take long. */
-const onRequest: readonly string[] = ['history', 'failover']
+const onRequest: readonly string[] = ['history', 'idle', 'failover']
 type Part = (typeof names)[number]
 
 const payers = 200
@@ -59,6 +62,7 @@ export async function runScale(args: string[]): Promise<number> {
       record: { type: 'boolean', default: false },
       filled: { type: 'string' },
       count: { type: 'string' },
+      minutes: { type: 'string', default: '20' },
     },
   })
   const chosen: readonly string[] =
@@ -91,6 +95,7 @@ export async function runScale(args: string[]): Promise<number> {
         ),
       ),
     failover: async () => [await failOver(options, Number(values.count ?? (values.quick ? 3 : 20)))],
+    idle: () => watchIdleNodes(Number(values.minutes), say),
     history: async () => [await (values.size ? sizeOfHistory : readWithHistory)(pastOf(values), say)],
   }
   // Which sizes a figure is of is said by its own words; the command says how to have it again.
