@@ -1,6 +1,6 @@
 import { connectClient } from '../../packages/till/src/store/connection.ts'
 import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
-import { compareWork, fillOnce, type Sizes } from '../../test/harness/history/compare-work.ts'
+import { compareWork, fillOnce, type Sizes, verifiedMax } from '../../test/harness/history/compare-work.ts'
 import { unexplainedOf } from '../../test/harness/history/unanswered-routes.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -20,7 +20,9 @@ export const readWithHistory = (longPast: Sizes, say: (text: string) => void): P
     const { grown, faults, counted, jobs, routes, outcomes } = await compareWork({
       ...{ sizes: [shortPast, longPast] as const, say },
       onFilled: async (url) => {
-        filled = filledText(await bytesByTable(url), startedMs)
+        const tables = await bytesByTable(url)
+        filled = filledText(tables, startedMs)
+        for (const table of tables.slice(0, 12)) say(`  ${sizeOf(table, longPast.sales)}`)
         say(`  ${filled}`)
       },
     })
@@ -28,7 +30,7 @@ export const readWithHistory = (longPast: Sizes, say: (text: string) => void): P
     return {
       name: `what is read with ${small} and with ${large} sales, ${longPast.wallets.toLocaleString('en-US')} wallets`,
       asked: 'nothing that grows with the past, beyond what a page or a turn takes at most',
-      measured: `${jobs} jobs and ${routes} routes; ${filled}`,
+      measured: `${jobs} jobs and ${routes} routes; ${filled}${longPast.sales > verifiedMax ? '; its books were not verified' : ''}`,
       faults: [...grown, ...faults, ...unexplainedOf(outcomes)],
       notes: Object.entries(counted).map(
         ([name, blocks]) => `${name}: ${blocks.join(', ')} blocks, ${outcomes[name] ?? ''}`,
