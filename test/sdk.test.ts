@@ -226,8 +226,13 @@ test('while payments are switched off nothing is taken, and the same purchase go
   const buyer = await till.newBuyer()
   const url = `${echoPath}?message=off`
   const change = { name: 'sales', by: 'test', reason: 'test' } as const
-  await setPause(till.db.owner, { ...change, paused: true })
-  const error = await clientOf(buyer, { deadlineMs: 600 })
+  // Between the quote and the payment; the node knows of it within a second.
+  const pauseSales = async () => {
+    await setPause(till.db.owner, { ...change, paused: true })
+    await expect.poll(async () => (await fetch(`${proxy.url}${url}`)).status, { timeout: 10_000 }).toBe(503)
+    return true
+  }
+  const error = await clientOf(buyer, { deadlineMs: 600, confirm: pauseSales })
     .fetch(url)
     .catch((thrown: unknown) => thrown)
     .finally(() => setPause(till.db.owner, { ...change, paused: false }))

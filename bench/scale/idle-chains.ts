@@ -1,4 +1,4 @@
-// The chains of idle.ts, in a process of their own: what they cost is not the node's.
+// The chains of idle.ts, in a separate process: what they cost is not the node's.
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { startChain } from '../../test/harness/start-chain.ts'

@@ -33,7 +33,7 @@ export async function watchIdleNodes(afterMinutes: number, say: (text: string) =
     await sleep(watchedMinutes * minute)
     const seconds = (performance.now() - startedMs) / 1000
     return nodes.map((node, place) =>
-      judge(node, (cpuSeconds(node.pid) - (before[place] ?? 0)) / seconds, afterMinutes),
+      verdictOn(node, (cpuSeconds(node.pid) - (before[place] ?? 0)) / seconds, afterMinutes),
     )
   } finally {
     removeHandler()
@@ -75,7 +75,7 @@ function ended(child: ChildProcess): Promise<void> {
   })
 }
 
-function judge({ what, asked, pid }: Node, share: number, afterMinutes: number): Verdict {
+function verdictOn({ what, asked, pid }: Node, share: number, afterMinutes: number): Verdict {
   const megabytes = residentMegabytes(pid)
   const percent = (part: number) => `${(part * 100).toFixed(2)} % of a core`
   const faults = [
