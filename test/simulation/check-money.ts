@@ -67,5 +67,5 @@ export async function checkCredit(scene: Scene): Promise<void> {
     }
 }
 
-/** Money that came after its payment was refused goes back without it, by two payouts where it lies at two addresses. */
+/** Money that came after its payment was refused goes back without it, by two payouts where it is at two addresses. */
 const refundCostMicro = 10_000n
