@@ -213,13 +213,21 @@ function writeBare(response: ServerResponse, problem: Problem): void {
   response.end(body)
 }
 
-function refuseUnreadable(app: ListenerTarget | undefined, error: NodeJS.ErrnoException, socket: Socket): void {
+/** What the parser of node:http says: its reasons are fixed sentences, nothing of the request is in them. */
+type ParseError = NodeJS.ErrnoException & { reason?: string }
+
+function whyUnreadable({ code, reason }: ParseError): string {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive whole in time.'
+  return reason === undefined ? 'The request could not be read.' : `The request could not be read: ${reason}.`
+}
+
+function refuseUnreadable(app: ListenerTarget | undefined, error: ParseError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.destroyed) {
     socket.destroy()
     return
   }
   const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'bad_request'
-  const problem = new Problem(code, code === 'bad_request' ? { detail: 'The request could not be read.' } : {})
+  const problem = new Problem(code, code === 'bad_request' ? { detail: whyUnreadable(error) } : {})
   const { status, headers, body } = app?.refuse(problem) ?? bareProblem(problem)
   const lines = Array.from(
     { length: headers.length / 2 },
