@@ -3,7 +3,7 @@ import { LongestFirst } from './test/harness/longest-first.ts'
 import { loadWithoutShops } from './test/harness/without-shops.ts'
 import { plantPlugin } from './test/planted/plugin.ts'
 
-const { PLANT: planted, ASSAY_WITHOUT_SHOPS: without, ASSAY_PROOFS: proofs } = process.env
+const { CI: ci, PLANT: planted, ASSAY_WITHOUT_SHOPS: without, ASSAY_PROOFS: proofs } = process.env
 /** Separate commands: sellers made with the built packages are killed; the files of an archive are read at many moments. */
 const longProofs = ['test/packed-sellers.test.ts', 'bench/matrix/point-in-time.test.ts']
 
@@ -35,8 +35,8 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64', ...optimizeLater],
     sequence: { sequencer: LongestFirst },
     experimental: {
-      // Only files that changed are compiled again; code with a fault in it is never kept.
-      fsModuleCache: planted === undefined && without === undefined,
+      // Only files that changed are compiled again; code with a fault in it is never kept, and nothing where nobody runs it again.
+      fsModuleCache: ci === undefined && planted === undefined && without === undefined,
       fsModuleCachePath: 'node_modules/.cache/vitest',
     },
   },

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,7 +10,7 @@ import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/
 import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
 import { type CrashChild, planOf } from './harness/crash-child.ts'
-import { joinInProject } from './harness/join-crash-child.ts'
+import { joinExample, joinInProject } from './harness/join-crash-child.ts'
 import type { KillPlan } from './harness/kill-points.ts'
 import {
   buyFromDying,
@@ -20,7 +20,8 @@ import {
   startPacked,
   type TwoSellers,
 } from './harness/seller-proofs.ts'
-import { installTarballs, link, packAll } from './harness/unpacked.ts'
+import { stockFetch } from './harness/stock-fetch.ts'
+import { installTarballs, link, packAll, root } from './harness/unpacked.ts'
 import { runDeaths } from './kill-points/run-deaths.ts'
 import { createDice } from './promises/proof.ts'
 import { batch, exchange } from './promises/unpaid.ts'
@@ -31,17 +32,18 @@ const effort = large ? { every: 1, copies: 2_000, rounds: 400 } : { every: 24, c
 
 const run = promisify(execFile)
 let folder: string
+let seller: string
 let program: string
 let assay: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assay-packed-sellers-'))
   const tarballs = await packAll()
-  const project = join(folder, 'seller')
-  await installTarballs(project, tarballs, ['protocol', 'till'])
-  for (const name of ['express', 'hono', '@hono/node-server', 'fastify', 'zod'])
-    link(join(project, 'node_modules'), name)
-  program = await joinInProject(project)
+  seller = join(folder, 'seller')
+  await installTarballs(seller, tarballs, ['protocol', 'till'])
+  const frameworks = ['express', 'hono', '@hono/node-server', 'fastify', 'zod', '@modelcontextprotocol/sdk']
+  for (const name of [...frameworks, '@x402/fetch', '@x402/evm', 'viem']) link(join(seller, 'node_modules'), name)
+  program = await joinInProject(seller)
   const buyer = join(folder, 'buyer')
   await installTarballs(buyer, tarballs, ['protocol', 'sdk', 'conformance', 'cli'])
   assay = join(buyer, 'node_modules/@assay/cli/dist/main.js')
@@ -128,4 +130,36 @@ describe.each(['express', 'hono'] as const)('a seller on %s, built with the tarb
     expect(await spentBy(kit, buyer)).toBe(10_000n)
     await child.stop()
   })
+})
+
+/** The examples with the tarballs in place of the sources: an unmodified client buys from each. */
+describe('an example with the tarballs', () => {
+  const adapters = ['node', 'hono', 'express', 'fastify', 'next']
+  let db: TestDatabase
+  let kit: TestTill
+  let sellers: CrashChild
+  beforeAll(async () => {
+    db = await openTestDatabase()
+    kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
+    sellers = await startPacked(program, { ADAPTER: adapters.join(), ...sellerEnv(db, kit) })
+  })
+  afterAll(async () => {
+    await sellers.stop()
+    await kit.close()
+    await db.close()
+  })
+
+  test.each(adapters)('on %s sells to an unmodified @x402/fetch', async (adapter) => {
+    const { privateKey } = await kit.buyer(fetch)
+    const url = sellers.url.split(' ')[adapters.indexOf(adapter)]
+    const answer = await stockFetch(privateKey)(`${url}/weather/rome`)
+    expect([answer.status, await answer.json()]).toEqual([200, { city: 'rome', degrees: 28, note: 'invented' }])
+  })
+
+  test('that sells tools over MCP sells to the stock client', async () => {
+    for (const file of ['buy-mcp.mjs', 'stock-client.mjs'])
+      copyFileSync(join(root, 'scripts/examples', file), join(seller, file))
+    const { stdout } = await run(process.execPath, ['buy-mcp.mjs', await joinExample(seller, 'mcp')], { cwd: seller })
+    expect(stdout).toBe('MCP client: {"city":"rome","degrees":28,"note":"invented"}')
+  }, 120_000)
 })

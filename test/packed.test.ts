@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import {
   chmodSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -15,17 +14,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { transform } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readyUrl } from '../bench/process/ready-url.ts'
 import { temporaryHome } from '../bench/process/temporary-home.ts'
 import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
-import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
-import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
-import type { CrashChild } from './harness/crash-child.ts'
 import { endWithParent } from './harness/end-with-parent.ts'
-import { joinExample, joinInProject } from './harness/join-crash-child.ts'
-import { sellerEnv, startPacked } from './harness/seller-proofs.ts'
-import { stockFetch } from './harness/stock-fetch.ts'
 import { installTarballs, link, type Manifest, packAll, readManifest, root } from './harness/unpacked.ts'
 import { until } from './harness/until.ts'
 
@@ -43,8 +36,7 @@ beforeAll(async () => {
   buyer = join(folder, 'buyer')
   await installTarballs(all, tarballs, everything)
   const frameworks = ['express', 'hono', '@hono/node-server', 'fastify', 'zod', '@modelcontextprotocol/sdk']
-  for (const name of [...frameworks, '@x402/fetch', '@x402/evm', 'viem', '@types/node'])
-    link(join(all, 'node_modules'), name)
+  for (const name of [...frameworks, 'viem', '@types/node']) link(join(all, 'node_modules'), name)
   await installTarballs(buyer, tarballs, ['protocol', 'sdk', 'conformance', 'cli'])
 }, 900_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -245,35 +237,3 @@ test.each(process.env['ASSAY_PROOFS'] === undefined ? ['Hono'] : ['Hono', 'Expre
   },
   120_000,
 )
-
-/** The examples with the tarballs in place of the sources: an unmodified client buys from each. */
-describe('an example with the tarballs', () => {
-  const adapters = ['node', 'hono', 'express', 'fastify', 'next']
-  let db: TestDatabase
-  let kit: TestTill
-  let sellers: CrashChild
-  beforeAll(async () => {
-    db = await openTestDatabase()
-    kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
-    sellers = await startPacked(await joinInProject(all), { ADAPTER: adapters.join(), ...sellerEnv(db, kit) })
-  })
-  afterAll(async () => {
-    await sellers.stop()
-    await kit.close()
-    await db.close()
-  })
-
-  test.each(adapters)('on %s sells to an unmodified @x402/fetch', async (adapter) => {
-    const { privateKey } = await kit.buyer(fetch)
-    const url = sellers.url.split(' ')[adapters.indexOf(adapter)]
-    const answer = await stockFetch(privateKey)(`${url}/weather/rome`)
-    expect([answer.status, await answer.json()]).toEqual([200, { city: 'rome', degrees: 28, note: 'invented' }])
-  })
-
-  test('that sells tools over MCP sells to the stock client', async () => {
-    for (const file of ['buy-mcp.mjs', 'stock-client.mjs'])
-      copyFileSync(join(root, 'scripts/examples', file), join(all, file))
-    const { stdout } = await run(process.execPath, ['buy-mcp.mjs', await joinExample(all, 'mcp')], { cwd: all })
-    expect(stdout).toBe('MCP client: {"city":"rome","degrees":28,"note":"invented"}')
-  }, 120_000)
-})
