@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import { listenHttp, outboundFor } from '../../../outbound/outbound.fixture.ts'
 import { createRenderer } from './render-page-adapter.ts'
 
-const program = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync)
+const program = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(
+  existsSync,
+)
 
 const page = (secretPort: number) => `<html><body><div id="app"></div><script>
   fetch('http://127.0.0.1:${secretPort}/').catch(() => {})
