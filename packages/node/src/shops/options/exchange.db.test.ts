@@ -314,6 +314,32 @@ describe('time', () => {
     expect(await payable(me)).toBe(usd(100))
   })
 
+  test('series that wait are looked up together, and settle once their window is published', async () => {
+    let asked = 0
+    const counting = new Proxy(db.database, {
+      get: (database, name, receiver) => {
+        if (name === 'query' || name === 'transaction') asked += 1
+        return Reflect.get(database, name, receiver)
+      },
+    })
+    const lookUp = async () => {
+      asked = 0
+      await settleSeries({ ...exchange.deps, database: counting })
+      return asked
+    }
+    // After all that other tests have published.
+    expiresAtMs += 86_400_000
+    exchange.clock.set(expiresAtMs)
+    const symbols = [await listed({ cluster: '53', strike: 90 })]
+    await settleSeries(exchange.deps)
+    const forOne = await lookUp()
+    for (const strike of [95, 100, 105, 110, 115]) symbols.push(await listed({ cluster: '53', strike }))
+    expect(await lookUp()).toBe(forOne)
+    expect((await findSeries(db.database, symbols[0] as string))?.state).toBe('trading')
+    await publishTicks(exchange, '53', expiresAtMs, 1_100_000n)
+    expect(await settleSeries(exchange.deps)).toBe(symbols.length)
+  })
+
   test('rules that the operator changes after the listing do not change how a series is settled', async () => {
     const me = nextWallet()
     const symbol = await listed()
