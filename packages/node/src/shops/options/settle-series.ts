@@ -35,11 +35,14 @@ async function settleOne(deps: OptionDeps, symbol: string): Promise<boolean> {
   if (!result) return false
   const series = await findSeries(deps.database, symbol)
   if (!series) return false
+  const end = () => deps.database.transaction((tx) => endSeries(deps, tx, series))
+  // Most series end with nobody in them.
+  if (await end()) return true
   while ((await deps.database.transaction((tx) => endPositions(deps, tx, series, result))) > 0);
   while ((await deps.database.transaction((tx) => endClaims(deps, tx, series, result))) > 0);
   for (const side of ['offer', 'order'] as const)
     while ((await deps.database.transaction((tx) => returnOpen(deps, tx, side, symbol, 'all'))) > 0);
-  return deps.database.transaction((tx) => endSeries(deps, tx, series))
+  return end()
 }
 
 type Position = { id: string; holder: Address; quantity: number; premium_micro: Micro; vault_micro: Micro }
