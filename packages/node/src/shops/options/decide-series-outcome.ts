@@ -71,14 +71,10 @@ async function decide(
   tx: Tx,
   series: Series,
 ): Promise<{ result: SeriesOutcome; document: { [key: string]: Json } } | undefined> {
-  const { settings, clock } = deps
-  const method = methodNamed(settings, series.method)
+  const method = methodNamed(deps.settings, series.method)
   const rules = await rulesOf(deps, tx, series, method)
-  const fromMs = series.expiresAtMs - rules.windowMs
-  const upToMs = series.expiresAtMs + rules.extensionsMax * rules.windowMs
-  const ticks = await readTicks(tx, series, fromMs, upToMs)
-  const published = await publishedUpTo(tx, series.method)
-  const value = settlementValue(rules, ticks, series.expiresAtMs, Math.max(published, clock.nowMs() - settings.stallMs))
+  const index = await readIndexes(tx, [{ ...series, rules }])
+  const value = index.valueOf(deps, { ...series, rules })
   if (value.status === 'wait') return undefined
   const document = await describe(tx, { series, value, method, rules })
   if (value.status === 'void') return { result: { outcome: 'void', reason: value.reason }, document }
@@ -88,19 +84,22 @@ async function decide(
   }
 }
 
+type ListedRules = { window_ms: bigint | null; agents_min: number | null; extensions_max: number | null }
+
+async function rulesOf(deps: OptionDeps, sql: Sql, { symbol }: Series, method: IndexMethod): Promise<SettlementRules> {
+  const { rows } = await sql.query<ListedRules>(
+    `select window_ms, agents_min, extensions_max from option_series where symbol = $1`,
+    [symbol],
+  )
+  return rulesFrom(deps, rows[0], method)
+}
+
 /** As they were when the series was listed: what is set later is for series listed later. */
-async function rulesOf(
+function rulesFrom(
   { settings }: OptionDeps,
-  sql: Sql,
-  { symbol }: Series,
+  listed: ListedRules | undefined,
   { tickMs }: IndexMethod,
-): Promise<SettlementRules> {
-  const { rows } = await sql.query<{
-    window_ms: bigint | null
-    agents_min: number | null
-    extensions_max: number | null
-  }>(`select window_ms, agents_min, extensions_max from option_series where symbol = $1`, [symbol])
-  const listed = rows[0]
+): SettlementRules {
   return {
     windowMs: Number(listed?.window_ms ?? settings.windowMs),
     tickMs,
@@ -109,25 +108,80 @@ async function rulesOf(
   }
 }
 
-async function readTicks(
-  sql: Sql,
-  { cluster, method }: Pick<Series, 'cluster' | 'method'>,
-  afterMs: number,
-  upToMs: number,
-): Promise<ValuedTick[]> {
-  const { rows } = await sql.query<{ at: Date; value_e4: bigint; agents: number | null }>(
-    `select at, value_e4, agents from option_tick where method = $4 and cluster = $1 and at > $2 and at <= $3 order by at`,
-    [cluster, new Date(afterMs), new Date(upToMs), method],
+type Expired = ListedRules & Pick<Series, 'symbol' | 'cluster' | 'method' | 'state'> & { expires_at: Date }
+
+/**
+ * Expired series that have something to settle. Many wait at once, and for minutes, so what they wait for is read for all of
+ * them together and without a lock.
+ */
+export async function seriesToSettle(deps: OptionDeps): Promise<string[]> {
+  const { rows } = await deps.database.query<Expired>(
+    `select symbol, cluster, method, state, expires_at, window_ms, agents_min, extensions_max from option_series
+     where state <> 'ended' and expires_at <= $1 order by expires_at, symbol`,
+    [new Date(deps.clock.nowMs())],
   )
-  return rows.map(({ at, value_e4, agents }) => ({ atMs: at.getTime(), valueE4: value_e4, agents }))
+  const expired = rows.map((row) => ({
+    ...row,
+    expiresAtMs: row.expires_at.getTime(),
+    rules: rulesFrom(deps, row, methodNamed(deps.settings, row.method)),
+  }))
+  const undecided = expired.filter(({ state }) => state === 'trading')
+  const index = undecided.length === 0 ? undefined : await readIndexes(deps.database, undecided)
+  return expired
+    .filter((one) => one.state !== 'trading' || index?.valueOf(deps, one).status !== 'wait')
+    .map(({ symbol }) => symbol)
 }
 
-async function publishedUpTo(sql: Sql, method: string): Promise<number> {
-  const { rows } = await sql.query<{ at: Date | null }>(
-    `select max(at) as at from option_tick_proof where method = $1`,
-    [method],
+type Undecided = Pick<Series, 'cluster' | 'method' | 'expiresAtMs'> & { rules: SettlementRules }
+
+/** What these series are settled by, as far as it is published. */
+async function readIndexes(sql: Sql, series: readonly Undecided[]) {
+  const methods = [...new Set(series.map(({ method }) => method))]
+  const published = await publishedUpTo(sql, methods)
+  const ticks = await readTicks(sql, methods, series)
+  return {
+    valueOf: ({ settings, clock }: OptionDeps, { method, cluster, expiresAtMs, rules }: Undecided): SettlementValue => {
+      // An index that has stalled is not waited for.
+      const known = Math.max(published.get(method) ?? 0, clock.nowMs() - settings.stallMs)
+      return settlementValue(rules, ticks.get(`${method} ${cluster}`) ?? [], expiresAtMs, known)
+    },
+  }
+}
+
+async function readTicks(sql: Sql, methods: readonly string[], series: readonly Undecided[]) {
+  const { rows } = await sql.query<{
+    method: string
+    cluster: string
+    at: Date
+    value_e4: bigint
+    agents: number | null
+  }>(
+    `select method, cluster, at, value_e4, agents from option_tick
+     where method = any($1) and cluster = any($2) and at > $3 and at <= $4 order by at`,
+    [
+      methods,
+      [...new Set(series.map(({ cluster }) => cluster))],
+      new Date(Math.min(...series.map(({ expiresAtMs, rules }) => expiresAtMs - rules.windowMs))),
+      new Date(Math.max(...series.map(({ expiresAtMs, rules }) => expiresAtMs + rules.extensionsMax * rules.windowMs))),
+    ],
   )
-  return rows[0]?.at?.getTime() ?? 0
+  const ticks = new Map<string, ValuedTick[]>()
+  for (const { method, cluster, at, value_e4, agents } of rows) {
+    const key = `${method} ${cluster}`
+    const known = ticks.get(key) ?? []
+    known.push({ atMs: at.getTime(), valueE4: value_e4, agents })
+    ticks.set(key, known)
+  }
+  return ticks
+}
+
+async function publishedUpTo(sql: Sql, methods: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await sql.query<{ method: string; at: Date | null }>(
+    `select method, (select max(at) from option_tick_proof p where p.method = m.method) as at
+     from unnest($1::text[]) m (method)`,
+    [methods],
+  )
+  return new Map(rows.map(({ method, at }) => [method, at?.getTime() ?? 0]))
 }
 
 type Decided = {

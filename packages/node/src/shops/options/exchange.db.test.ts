@@ -72,6 +72,21 @@ async function settledAt(symbol: string, points: number, cluster = '52') {
   return findSeries(db.database, symbol)
 }
 
+/** Counts what is asked of the database. */
+function counted() {
+  const asked: PropertyKey[] = []
+  const database = new Proxy(db.database, {
+    get: (real, name, receiver) => {
+      asked.push(name)
+      return Reflect.get(real, name, receiver)
+    },
+  })
+  return {
+    deps: { ...exchange.deps, database },
+    count: (name: 'query' | 'transaction') => asked.filter((one) => one === name).length,
+  }
+}
+
 describe('a life of an option', () => {
   test('premium and collateral lie together until the expiry, then everybody gets a part and nothing is left', async () => {
     const me = nextWallet()
@@ -312,6 +327,37 @@ describe('time', () => {
     exchange.clock.set(later)
     await settleSeries(exchange.deps)
     expect(await payable(me)).toBe(usd(100))
+  })
+
+  test('series that wait are looked up together, and settle once their window is published', async () => {
+    const lookUp = async () => {
+      const { deps, count } = counted()
+      await settleSeries(deps)
+      return count('query') + count('transaction')
+    }
+    // After all that other tests have published.
+    expiresAtMs += 86_400_000
+    exchange.clock.set(expiresAtMs)
+    const symbols = [await listed({ cluster: '53', strike: 90 })]
+    await settleSeries(exchange.deps)
+    const forOne = await lookUp()
+    for (const strike of [95, 100, 105, 110, 115]) symbols.push(await listed({ cluster: '53', strike }))
+    expect(await lookUp()).toBe(forOne)
+    expect((await findSeries(db.database, symbols[0] as string))?.state).toBe('trading')
+    await publishTicks(exchange, '53', expiresAtMs, 1_100_000n)
+    expect(await settleSeries(exchange.deps)).toBe(symbols.length)
+  })
+
+  test('a series with nobody in it is decided and ended in a transaction each', async () => {
+    const symbol = await listed()
+    await publishTicks(exchange, '52', expiresAtMs, 1_100_000n)
+    exchange.clock.set(expiresAtMs - 1)
+    await settleSeries(exchange.deps)
+    exchange.clock.set(expiresAtMs)
+    const { deps, count } = counted()
+    expect(await settleSeries(deps)).toBe(1)
+    expect(count('transaction')).toBe(2)
+    expect((await findSeries(db.database, symbol))?.state).toBe('ended')
   })
 
   test('rules that the operator changes after the listing do not change how a series is settled', async () => {

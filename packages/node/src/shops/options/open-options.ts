@@ -162,7 +162,8 @@ function jobsOf(deps: OptionDeps, demo: boolean): NonNullable<Shop['jobs']> {
     },
     {
       name: 'options.settle',
-      intervalMs: demo ? 2_000 : 10_000,
+      // What series wait for is written by the job of the market: looking more often finds nothing more.
+      intervalMs: demo ? 5_000 : 10_000,
       work: () => settleSeries(deps),
       due: `exists (select from option_series where state <> 'ended' and expires_at <= $1)`,
     },

@@ -23,10 +23,12 @@ export async function priceSeries(deps: OptionDeps): Promise<number> {
   const nowMs = clock.nowMs()
   const series = (await openSeries(database)).filter((one) => isTraded(one, nowMs))
   if (series.length === 0) return 0
-  const indexes = new Map<string, ClusterIndex>()
-  for (const method of new Set(series.map((one) => one.method)))
+  const indexes = new Map<string, Estimated>()
+  for (const method of new Set(series.map((one) => one.method))) {
+    const terms = { ...settings, ...methodTerms(settings, method) }
     for (const index of await readIndex(database, method, settings.volatilityTicks))
-      indexes.set(`${method} ${index.cluster}`, index)
+      indexes.set(`${method} ${index.cluster}`, { ...index, ...estimate(terms, index) })
+  }
   const priced = series.flatMap((one) => {
     const index = indexes.get(`${one.method} ${one.cluster}`)
     return index ? [priceOne(deps, one, index, nowMs)] : []
@@ -52,10 +54,16 @@ export async function priceSeries(deps: OptionDeps): Promise<number> {
   return priced.length
 }
 
-function priceOne(deps: OptionDeps, series: Series, index: ClusterIndex, nowMs: number): Priced {
-  const settings = { ...deps.settings, ...methodTerms(deps.settings, series.method) }
-  const volatility = volatilityOf(settings, index)
+type Estimated = ClusterIndex & { volatility: number; agents: number; interestMicro: Micro }
+
+/** What is the same for every series of an index. */
+function estimate(settings: OptionDeps['settings'], index: ClusterIndex): Omit<Estimated, keyof ClusterIndex> {
   const agents = crowdOf(index, settings)
+  return { agents, volatility: volatilityOf(settings, index), interestMicro: interestLimit(settings, index, agents) }
+}
+
+function priceOne(deps: OptionDeps, series: Series, index: Estimated, nowMs: number): Priced {
+  const { volatility, agents, interestMicro } = index
   const { price } = valueSeries(deps, series, index, volatility, nowMs)
   const premiumMicro = premiumOf(price, series.sizeMicro)
   // Without a crowd behind the index nothing new is promised on it.
@@ -64,7 +72,7 @@ function priceOne(deps: OptionDeps, series: Series, index: ClusterIndex, nowMs: 
     symbol: series.symbol,
     modelMicro: writable ? premiumMicro : null,
     volatility,
-    interestMicro: interestLimit(settings, index, agents),
+    interestMicro,
     tick: index.ticks.at(-1),
   }
 }

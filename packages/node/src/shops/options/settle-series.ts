@@ -3,7 +3,7 @@ import type { Micro } from '@assay/protocol/money'
 import { type Account, accounts, type LedgerLine, type LedgerTransaction, owedTo, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { optionAccounts } from './accounts.ts'
-import { decideSeriesOutcome, type SeriesOutcome } from './decide-series-outcome.ts'
+import { decideSeriesOutcome, type SeriesOutcome, seriesToSettle } from './decide-series-outcome.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { endClaims } from './pay-shares.ts'
@@ -20,12 +20,8 @@ const perStepMax = 200
  * between leaves the rest to the next run.
  */
 export async function settleSeries(deps: OptionDeps): Promise<number> {
-  const { rows } = await deps.database.query<{ symbol: string }>(
-    `select symbol from option_series where state <> 'ended' and expires_at <= $1 order by expires_at, symbol`,
-    [new Date(deps.clock.nowMs())],
-  )
   let ended = 0
-  for (const { symbol } of rows)
+  for (const symbol of await seriesToSettle(deps))
     try {
       if (await settleOne(deps, symbol)) ended += 1
     } catch (error) {
@@ -39,11 +35,14 @@ async function settleOne(deps: OptionDeps, symbol: string): Promise<boolean> {
   if (!result) return false
   const series = await findSeries(deps.database, symbol)
   if (!series) return false
+  const end = () => deps.database.transaction((tx) => endSeries(deps, tx, series))
+  // Most series end with nobody in them.
+  if (await end()) return true
   while ((await deps.database.transaction((tx) => endPositions(deps, tx, series, result))) > 0);
   while ((await deps.database.transaction((tx) => endClaims(deps, tx, series, result))) > 0);
   for (const side of ['offer', 'order'] as const)
     while ((await deps.database.transaction((tx) => returnOpen(deps, tx, side, symbol, 'all'))) > 0);
-  return deps.database.transaction((tx) => endSeries(deps, tx, series))
+  return end()
 }
 
 type Position = { id: string; holder: Address; quantity: number; premium_micro: Micro; vault_micro: Micro }

@@ -78,13 +78,16 @@ export function openTokensShop({ settings = parseSettings({}) }: { settings?: To
   }
 }
 
-/** A demo node shows a new token at once; elsewhere a minute is soon enough. */
+/**
+ * A demo node shows a new token within seconds; elsewhere a minute is soon enough. An embedded chain makes a block whenever
+ * somebody looks at it, which the index then reads.
+ */
 function indexJobs(context: ShopContext, settings: TokensSettings, checker: Checker): TillJob[] {
   const { base, database, clock, log, metrics, mode } = context
   const [rpc, chain] = [context.rpcs.get(base.caip2), context.chains.get(base.caip2)]
   const { requestsPerMinute, logsMax, verdictsPerMinute } = settings.index
   if (rpc === undefined || chain === undefined || requestsPerMinute === 0) return []
-  const [intervalMs, demoFactor] = mode === 'demo' ? [1_000, 10] : [60_000, 1]
+  const [intervalMs, demoFactor] = mode === 'demo' ? [5_000, 10] : [60_000, 1]
   const shared = { database, clock, log, metrics, chainId: base.chainId }
   const floorBlock = floorOf(context)
   const index = { ...shared, rpc, chain, floorBlock, requestsPerRun: requestsPerMinute, logsMax }

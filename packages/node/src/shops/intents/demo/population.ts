@@ -70,9 +70,12 @@ export function openPopulation(
   }
 }
 
-/** Whether anybody called the node of late: buyers and readers, not agents, monitors and peers, which name themselves `Assay…`. */
+/**
+ * Whether anybody called the node of late, which at the start nobody has: buyers and readers, not agents, monitors and peers,
+ * which name themselves `Assay…`.
+ */
 function openAudience(clock: IntentDeps['clock']) {
-  let heardMs = clock.monotonicMs()
+  let heardMs = Number.NEGATIVE_INFINITY
   return {
     onAnswered: (rawHeaders: readonly string[]) => {
       const name = rawHeaders.findIndex((header, place) => place % 2 === 0 && header.toLowerCase() === 'user-agent')
