@@ -12,7 +12,7 @@ export type Origin = {
 }
 
 /** Pages in docs/ whose tables are written from the JSON file of the same name. */
-export type Page = 'benchmarks' | 'promises' | 'scale'
+export type Page = 'benchmarks' | 'mutation' | 'profile' | 'promises' | 'scale'
 
 const pathOf = (page: Page, extension: 'json' | 'md') => join(root, 'docs', `${page}.${extension}`)
 

@@ -4,12 +4,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installIfMissing, root } from './install-if-missing.mjs'
+import { mutationTable, rateAsked, rateOf } from './mutation/table.mjs'
 import { targets } from './mutation/targets.mjs'
 
-const asked = 85
-
 const { values } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, survivors: { type: 'boolean' } },
+  options: { only: { type: 'string', multiple: true }, survivors: { type: 'boolean' }, record: { type: 'boolean' } },
 })
 
 const stryker = '9.6.1'
@@ -39,6 +38,9 @@ if (unknown !== undefined) {
 }
 
 installStryker()
+const { register } = await import('tsx/esm/api')
+register()
+const { readOrigin, updateRecord } = await import('../bench/record.ts')
 
 const folder = join(root, 'coverage', 'mutation')
 mkdirSync(folder, { recursive: true })
@@ -68,42 +70,41 @@ function runStryker({ name, mutate, tests }) {
   })
 }
 
-/** A mutant that never ends is noticed too: nobody would miss a run that hangs. */
 function count(report) {
-  const tally = { mutants: 0, killed: 0, survived: 0, uncovered: 0 }
+  const tally = { mutants: 0, noticed: 0, survived: 0, unreached: 0 }
   const left = []
   for (const [file, { mutants, source }] of Object.entries(report.files))
     for (const { status, location, mutatorName, replacement } of mutants) {
       if (status === 'Ignored' || status === 'CompileError' || status === 'RuntimeError') continue
       tally.mutants += 1
-      if (status === 'Killed' || status === 'Timeout') tally.killed += 1
+      if (status === 'Killed' || status === 'Timeout') tally.noticed += 1
       else {
-        tally[status === 'NoCoverage' ? 'uncovered' : 'survived'] += 1
+        tally[status === 'NoCoverage' ? 'unreached' : 'survived'] += 1
         const line = source.split('\n')[location.start.line - 1].trim()
         left.push(
           `${file}:${location.start.line}:${location.start.column} ${mutatorName} -> ${replacement}\n    ${line}`,
         )
       }
     }
-  return { ...tally, left, rate: tally.mutants === 0 ? 0 : (100 * tally.killed) / tally.mutants }
+  return { tally, left }
 }
 
-const columns = ['target', 'mutants', 'killed', 'survived', 'no coverage', 'rate', 'asked']
-const print = (cells) => process.stdout.write(`| ${cells.map((cell) => String(cell).padEnd(12)).join(' | ')} |\n`)
-
-let failed = false
-const rows = []
+const origin = readOrigin()
+const rows = {}
 for (const target of targets.filter(({ name }) => values.only?.includes(name) ?? true)) {
   const started = performance.now()
   process.stdout.write(`${target.name}: running\n`)
-  const tally = count(await runStryker(target))
+  const { tally, left } = count(await runStryker(target))
   process.stdout.write(`${target.name}: ${Math.round((performance.now() - started) / 1000)} s\n`)
-  if (values.survivors) for (const line of tally.left) process.stdout.write(`  ${line}\n`)
-  if (tally.rate < asked) failed = true
-  rows.push([target.name, tally.mutants, tally.killed, tally.survived, tally.uncovered, `${tally.rate.toFixed(1)} %`])
+  if (values.survivors) for (const line of left) process.stdout.write(`  ${line}\n`)
+  rows[target.name] = { ...tally, ...origin }
+  if (values.record)
+    updateRecord(
+      'mutation',
+      (record) => Object.assign(record, { [target.name]: rows[target.name] }),
+      (record) => [mutationTable(record)],
+    )
 }
 
-print(columns)
-print(columns.map(() => '---'))
-for (const row of rows) print([...row, `>= ${asked} %`])
-process.exitCode = failed ? 1 : 0
+process.stdout.write(`${mutationTable(rows)}\nat least ${rateAsked} % are asked\n`)
+process.exitCode = Object.values(rows).some((row) => rateOf(row) < rateAsked) ? 1 : 0

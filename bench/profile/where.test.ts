@@ -7,7 +7,8 @@ test.each([
   ['(garbage collector)', '', 'garbage collection'],
   ['parse', 'file:///x/node_modules/pg-protocol/dist/parser.js', 'database driver (pg)'],
   ['hash', 'file:///x/node_modules/viem/_esm/hash.js', 'viem'],
-  ['answer', 'file:///x/packages/node/src/http/answer.ts', 'ours: http'],
+  ['answer', 'file:///x/packages/node/src/http/answer.ts', 'ours: node/http'],
+  ['claim', 'file:///x/packages/till/src/gate/claim.ts', 'ours: till/gate'],
   ['signOneShot', 'node:internal/crypto/sig', 'node:crypto: ed25519, SHA-256'],
   ['run', '', 'node:crypto: ed25519, SHA-256'],
   ['Secp256k1Addon', '', 'secp256k1 (native)'],
@@ -28,7 +29,7 @@ test('shares are of the time worked, not of the time waited, and add up to all o
   const shares = sharesOf(frames, 2)
   expect(shares).toEqual([
     { what: 'writes to sockets', share: 0.6, most: 'writev' },
-    { what: 'ours: http', share: 0.3, most: 'b' },
+    { what: 'ours: node/http', share: 0.3, most: 'b' },
     { what: 'everything else', share: 0.1, most: '' },
   ])
 })

@@ -8,8 +8,8 @@ export function placeOf({ functionName, url }: Frame): string {
   if (url.startsWith('wasm:')) return 'secp256k1 and Keccak (WASM)'
   const [, library] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? []
   if (library !== undefined) return libraryOf(library)
-  const [, floor] = /packages\/node\/src\/([^/]+)/.exec(url) ?? []
-  if (floor !== undefined) return `ours: ${floor.replace(/\.ts$/, '')}`
+  const [, owner, folder = ''] = /packages\/([^/]+)\/src\/([^/]+)/.exec(url) ?? []
+  if (owner !== undefined) return `ours: ${owner}/${folder.replace(/\.ts$/, '')}`
   if (/^node:(internal\/)?crypto|^node:internal\/crypto/.test(url)) return 'node:crypto: ed25519, SHA-256'
   if (/^node:(_http|net|internal\/(http|net|stream))/.test(url)) return 'node:http, sockets'
   if (/^node:(_stream|stream|internal\/streams|events|internal\/event)/.test(url)) return 'node:stream, events'

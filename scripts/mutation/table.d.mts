@@ -1,0 +1,1 @@
+export function mutationTable(recorded: Record<string, unknown>): string
