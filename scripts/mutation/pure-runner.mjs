@@ -1,31 +1,14 @@
-import { readdirSync, statSync } from 'node:fs'
 import { createRequire, register } from 'node:module'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin'
 import { determineHitLimitReached, toMutantRunResult } from '@stryker-mutator/api/test-runner'
 import { register as registerTypeScript } from 'tsx/esm/api'
+import { pureTestsIn } from './pure-tests.mjs'
 
 /** Where instrumented code looks for the mutant that is on, and where it notes what it passed. */
 globalThis.__stryker__ ??= {}
 const shared = globalThis.__stryker__
-
-/** Tests with examples first: they are quick, and what they notice no random test has to. */
-const bySpeed = (a, b) => Number(a.includes('.fuzz.')) - Number(b.includes('.fuzz.'))
-
-const isPure = (name) => /\.test\.ts$/.test(name) && !/\.(db|chain|browser)\.test\.ts$/.test(name)
-
-function filesOf(places) {
-  return places
-    .flatMap((place) =>
-      statSync(place).isDirectory()
-        ? readdirSync(place)
-            .filter(isPure)
-            .map((name) => join(place, name))
-        : [place],
-    )
-    .sort(bySpeed)
-}
 
 /**
  * Runs pure tests in one process. Vitest would start a worker and load every module again for each mutant, which takes
@@ -49,7 +32,7 @@ class PureRunner {
     // A mutant that only some seeds kill would make the rate change from run to run.
     fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20_261 })
     const { declaredTests, enterFile } = await import('./vitest-stand-in.mjs')
-    for (const file of filesOf(JSON.parse(process.env.MUTATION_TESTS))) {
+    for (const file of pureTestsIn(JSON.parse(process.env.MUTATION_TESTS))) {
       enterFile(file)
       await import(pathToFileURL(resolve(file)).href)
     }

@@ -11,11 +11,30 @@ chai.use(JestExtend)
 chai.use(JestChaiExpect)
 chai.use(JestAsymmetricMatchers)
 
-export const expect = Object.assign(
-  (value, message) => chai.expect(value, message),
-  chai.expect,
-  globalThis[ASYMMETRIC_MATCHERS_OBJECT],
-)
+const expectNow = (value, message) => chai.expect(value, message)
+
+/** A matcher that is asked again until it passes or its time is over; as long as in vitest.config.ts. */
+const poll = (read, { timeout = 30_000, interval = 50 } = {}) =>
+  new Proxy(
+    {},
+    {
+      get:
+        (_, matcher) =>
+        async (...expected) => {
+          const endMs = performance.now() + timeout
+          for (;;) {
+            try {
+              return expectNow(await read())[matcher](...expected)
+            } catch (error) {
+              if (performance.now() > endMs) throw error
+            }
+            await new Promise((resolve) => setTimeout(resolve, interval))
+          }
+        },
+    },
+  )
+
+export const expect = Object.assign(expectNow, chai.expect, globalThis[ASYMMETRIC_MATCHERS_OBJECT], { poll })
 
 const collected = []
 let scope = []

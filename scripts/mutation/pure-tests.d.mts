@@ -1,0 +1,1 @@
+export function pureTestsIn(places: readonly string[]): string[]
