@@ -15,7 +15,7 @@ import { buy, echoPath, openTill, type TillFixture } from './harness/till-fixtur
 
 const coldWallet = `0x${'11'.repeat(20)}`
 const required = process.env['CI'] === 'true'
-/** Every evidence vector instead of one of each outcome, and each theme at each width instead of each of them once. */
+/** Every evidence vector instead of some with each outcome of each check, and each theme at each width instead of each of them once. */
 const inFull = process.env['ASSAY_PROOFS'] !== undefined
 const leftOut = chromiumPath === undefined && !required
 if (leftOut)
@@ -36,6 +36,8 @@ const pages = [
   ['verify', '#/verify', 'Verify an answer'],
   ['operator', '#/operator', 'Operator'],
 ] as const
+
+const rulesOfLayout = ['color-contrast', 'scrollable-region-focusable']
 
 describe.skipIf(leftOut)('the console in a real browser', () => {
   let till: TillFixture
@@ -61,6 +63,8 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     // The first visitor waits for the build, and on a busy machine is asked to retry later.
     const page = () => fetch(till.node.url, { headers: { accept: 'text/html' } })
     await vi.waitFor(async () => expect((await page()).status).toBe(200), { timeout: 60_000, interval: 200 })
+    // While it is open, all pages have one process and the code that it has compiled.
+    await (await context.newPage()).goto(`${till.node.url}/llms.txt`)
     token = index.demo.tokens.find(({ key }) => key === 'seizable')?.address ?? ''
   }, 240_000)
   afterAll(async () => {
@@ -146,7 +150,8 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         const byNight = inFull ? await inaccessible(page, ['color-contrast']) : []
         await page.setViewportSize({ width: 360, height: 780 })
         await takeSnapshot(page, `${name}-phone`)
-        const onPhone = await inaccessible(page)
+        // A phone has another menu, which is that of every page; of the rest only places and colours change.
+        const onPhone = await inaccessible(page, inFull || name === 'start' ? undefined : rulesOfLayout)
         seen.push({ name, complaints: [...complaints], byDay, byNight, onPhone, overflow: await overflowPx(page) })
       }
       const clean = { complaints: [], byDay: [], byNight: [], onPhone: [], overflow: 0 }
@@ -277,7 +282,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     })
   }, 180_000)
 
-  test('an evidence vector of every outcome gets the verdict and the checks there that it gets here', async () => {
+  test('evidence with each outcome of each check gets the verdict and the checks there that it gets here', async () => {
     const vectors = readEvidenceVectors()
     const seen = new Set<string>()
     await within(async ({ page }) => {
@@ -290,8 +295,9 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         // The page takes no trust from outside: only vectors without any have the verdict they name.
         if (args.length === 0) expect(here.ok, name).toBe(expected.ok)
         const checks = here.checks.map((check) => `${sentence(check.name)} ${check.status}`).sort()
-        if (!inFull && seen.has(checks.join())) continue
-        seen.add(checks.join())
+        const outcomes = [`${here.ok}`, ...checks]
+        if (!inFull && outcomes.every((outcome) => seen.has(outcome))) continue
+        for (const outcome of outcomes) seen.add(outcome)
         await page.getByRole('textbox').fill(JSON.stringify(file))
         await page.getByRole('button', { name: 'Verify', exact: true }).click()
         const shown = async () => ({

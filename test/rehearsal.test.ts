@@ -15,6 +15,7 @@ import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { createDatabase } from '../packages/till/src/store/pool.ts'
+import { postJson } from './harness/post-json.ts'
 import { type ProductionNode, productionOrigin, startProductionNode } from './harness/production-node.ts'
 import { startChain } from './harness/start-chain.ts'
 import { until } from './harness/until.ts'
@@ -94,14 +95,28 @@ async function importSamples(): Promise<void> {
   await database.close()
 }
 
-test('on an empty production node every paid route asks for money or says why it is not for sale', async () => {
-  type Page = { offers: { id: string; not_available?: { why: string } }[]; next_page: string | null }
-  const offers: Page['offers'] = []
+type Answer = { status: number; json: Record<string, unknown> }
+
+async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await overProxy(at(path), init)
+  return { status: response.status, json: (await response.json()) as Answer['json'] }
+}
+
+type Offer = { id: string; not_available?: { why: string } }
+
+/** Of every page of the manifest. */
+async function allOffers(): Promise<Offer[]> {
+  const offers: Offer[] = []
   for (let url: string | null = at('/.well-known/x402'); url !== null; ) {
-    const page = (await (await overProxy(url)).json()) as Page
+    const page = (await (await overProxy(url)).json()) as { offers: Offer[]; next_page: string | null }
     offers.push(...page.offers)
     url = page.next_page
   }
+  return offers
+}
+
+test('on an empty production node every paid route asks for money or says why it is not for sale', async () => {
+  const offers = await allOffers()
   const ids = offers.map(({ id }) => id)
   expect(ids).toEqual(
     expect.arrayContaining([
@@ -118,6 +133,47 @@ test('on an empty production node every paid route asks for money or says why it
   const unsold = Object.fromEntries(offers.flatMap(({ id, not_available: no }) => (no ? [[id, no.why]] : [])))
   expect(unsold).toMatchObject({ 'matrix.live': 'no_feed', 'market.intents.stream': 'no_signal' })
   for (const id of ['tokens.report', 'credit.topup', 'cite.attest']) expect(unsold).not.toHaveProperty(id)
+})
+
+test('a production node on its first day sells nothing empty and says why and since when', async () => {
+  const expected: [string, string][] = [
+    ['/matrix/squeeze/live', 'no_data'],
+    ['/matrix/ftd/vip', 'no_data'],
+    ['/matrix/borrow/live', 'no_licence'],
+    ['/matrix/subscribe/standard', 'no_feed'],
+    ['/poly/matrix/subscribe/vip', 'no_feed'],
+    ['/v1/market/intent-stream', 'no_signal'],
+  ]
+  for (const [path, why] of expected) {
+    const { status, json } = await ask(path)
+    expect([path, status, json['code'], json['why']]).toEqual([path, 503, 'not_available', why])
+    expect(Date.parse(String(json['since']))).toBeLessThanOrEqual(Date.now())
+  }
+  const { json: subscribing } = await ask('/matrix/subscribe/standard')
+  expect(subscribing['detail']).toMatch(/Not fetched \(MATRIX, CONTACT_EMAIL\): [^.]*sec-fails/)
+  expect(subscribing['detail']).toMatch(/LICENCES has no line for (?![^.]*sec-fails)[^.]*finra-short-interest/)
+  const match = await ask('/v1/match', postJson({ query: 'bread' }))
+  expect([match.status, match.json['code'], match.json['why']]).toEqual([503, 'not_available', 'no_pages'])
+  expect((await ask('/matrix/nosuch/live')).status).toBe(404)
+  const { json } = await ask('/matrix/ftd/live')
+  expect(json['missing']).toEqual([{ source: 'sec-fails', why: 'not fetched by this node' }])
+})
+
+test('what works is sold all the same, and readiness tells them apart', async () => {
+  const ready = await ask('/readyz')
+  expect(ready.status).toBe(200)
+  const unsold = (ready.json['not_for_sale'] as { route: string }[]).map(({ route }) => route)
+  const [feeds] = (ready.json['not_for_sale'] as { detail: string }[]).filter(({ detail }) => detail.includes('feeds'))
+  expect(feeds?.detail).toContain('LICENCES has no line for finra-short-interest')
+  expect(unsold).toEqual(expect.arrayContaining(['matrix.live', 'subscriptions.vip.base', 'market.intents.stream']))
+  expect((await ask('/v1/credit/topup?amount_usd=5')).status).toBe(402)
+  const offers = await allOffers()
+  expect(offers.find(({ id }) => id === 'matrix.live')?.not_available?.why).toBe('no_feed')
+  const topUps = offers.filter(({ id }) => id.startsWith('credit.topup'))
+  expect(topUps).not.toEqual([])
+  for (const topUp of topUps) expect(topUp).not.toHaveProperty('not_available')
+  const openapi = await ask('/openapi/full.json')
+  expect(JSON.stringify(openapi.json)).toContain('x-not-available')
 })
 
 test('the doctor beside a production node finds it at its port, under whatever name buyers know it', async () => {

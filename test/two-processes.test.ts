@@ -5,25 +5,27 @@ import { echoPath, encodePayload, quote, send, signPayment } from './harness/til
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
-let children: CrashChild[]
+/** Beside the node of the fixture, in this process. */
+let other: CrashChild
 
 const till = useTill({ ownShops: 'till' })
 beforeAll(async () => {
-  children = await Promise.all([startCrashChild(till), startCrashChild(till)])
+  other = await startCrashChild(till)
 })
-afterAll(async () => {
-  await Promise.all(children.map((child) => child.stop()))
-})
+afterAll(() => other.stop())
 
-test('A4: one payment sent 1,000 times at once over two processes is served once, settled once, handled once', async () => {
+/** `npm run promises -- --only once` sends 10,000 over four. */
+const copies = 300
+
+test('A4: one payment sent hundreds of times at once over two processes is served once, settled once, handled once', async () => {
   const buyer = await till.newBuyer()
-  const url = `${children[0]?.url}${echoPath}`
+  const urls = [other.url, till.node.url].map((node) => `${node}${echoPath}`)
+  const [url = ''] = urls
   const offer = await quote(url)
   const payload = encodePayload(await signPayment(buyer, offer))
-  const targets = Array.from({ length: 1_000 }, (_, index) => `${children[index % 2]?.url}${echoPath}`)
   const answers = await Promise.all(
-    targets.map(async (target) => {
-      const response = await send(target, payload)
+    Array.from({ length: copies }, async (_, index) => {
+      const response = await send(urls[index % 2] ?? '', payload)
       return { status: response.status, body: await response.text() }
     }),
   )

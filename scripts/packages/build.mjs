@@ -1,9 +1,8 @@
 // Builds every published package into a folder below `out`: ESM, declarations, and the files that are read at run time.
 import { spawn } from 'node:child_process'
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { build as bundle } from 'esbuild'
 import { register } from 'tsx/esm/api'
 import { root } from '../install-if-missing.mjs'
@@ -17,12 +16,17 @@ export async function buildPackages(out) {
   const emitted = join(out, '.emitted')
   // Some of what is written is read from sources.
   register()
-  await Promise.all([compile(emitted), bundleCommand(join(out, 'cli', 'dist')), writeConsole(out)])
+  await Promise.all([
+    compile(emitted),
+    bundleCommand(join(out, 'cli', 'dist')),
+    writeConsole(join(emitted, 'packages', 'node', 'src')),
+  ])
   for (const name of libraries) {
     const dist = join(out, name, 'dist')
-    cpSync(join(emitted, 'packages', name, 'src'), dist, { recursive: true })
+    mkdirSync(join(out, name), { recursive: true })
+    renameSync(join(emitted, 'packages', name, 'src'), dist)
     copyAssets(name, dist)
-    for (const file of filesBelow(dist)) if (/\.(d\.ts|js)$/.test(file)) finishFile(emitted, name, dist, file)
+    for (const file of filesBelow(dist)) if (/\.(d\.ts|js)$/.test(file)) finishFile(name, dist, file)
   }
   rmSync(emitted, { recursive: true })
   await writeWithoutTcp(join(out, 'till', 'dist', 'no-tcp.js'))
@@ -52,7 +56,7 @@ async function compile(outDir) {
   const config = join(outDir, 'tsconfig.json')
   const extended = { extends: join(root, 'tsconfig.json'), compilerOptions: options, files, include: [], exclude: [] }
   writeFileSync(config, JSON.stringify(extended))
-  await run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', config, '--checkers', '1'])
+  await run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', config, '--singleThreaded'])
 }
 
 /** A library that is also a command. */
@@ -85,18 +89,26 @@ const bundleCommand = (outdir) =>
     logLevel: 'warning',
   })
 
-async function writeConsole(out) {
+async function writeConsole(node) {
   const console = await import('../../packages/node/src/faces/console/assets.ts')
-  await console.writeConsole(join(out, 'node', 'dist', 'faces', 'console', 'built'))
+  await console.writeConsole(join(node, 'faces', 'console', 'built'))
 }
 
 /** Stands for every entry point that a seller imports, and says so where a runtime has no TCP, instead of failing in a driver. */
 async function writeWithoutTcp(file) {
   const { exports } = manifestOf('till')
-  const entries = await Promise.all(
-    sellerEntries.map((key) => import(pathToFileURL(join(root, 'packages', 'till', exports[key])).href)),
-  )
-  const names = [...new Set(entries.flatMap((entry) => Object.keys(entry)))].sort()
+  const { metafile } = await bundle({
+    entryPoints: sellerEntries.map((key) => join(root, 'packages', 'till', exports[key])),
+    outdir: dirname(file),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  })
+  const names = [...new Set(Object.values(metafile.outputs).flatMap((entry) => entry.exports))].sort()
   writeFileSync(
     file,
     `function unsupported() {
@@ -117,11 +129,11 @@ function copyAssets(name, dist) {
 }
 
 /** The compiler leaves `.ts` in declarations, and JSON modules, which Node 20 warns of, in the code. */
-function finishFile(emitted, name, dist, file) {
+function finishFile(name, dist, file) {
   const path = join(dist, file)
   const jsonModule = (_, specifier) => {
-    const from = resolve(dirname(join(emitted, 'packages', name, 'src', file)), specifier)
-    const place = relative(join(emitted, 'packages', name, 'src'), from)
+    const from = resolve(dirname(join(sourceOf(name), file)), specifier)
+    const place = relative(sourceOf(name), from)
     const target = join(
       dist,
       place.startsWith('..') ? join('contracts', place.split('contracts/artifacts/')[1]) : place,

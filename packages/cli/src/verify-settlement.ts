@@ -1,5 +1,5 @@
 import { askOver, type Evidence, type EvidenceCheck, formatUsd } from '@assay/sdk'
-import { decodeEventLog, parseAbi } from 'viem'
+import { decodeEventLog, parseAbi } from 'viem/utils'
 
 const events = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { parseUsd } from '@assay/sdk'
-import { getAddress } from 'viem'
+import { getAddress } from 'viem/utils'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { amountText } from '../operator/amount-text.ts'

@@ -1,4 +1,4 @@
-import { getAddress } from 'viem'
+import { getAddress } from 'viem/utils'
 import type { CommandContext } from '../command-context.ts'
 import { ageText, printResult, shortAddress, table } from '../output.ts'
 import { amountText } from './amount-text.ts'

@@ -1,4 +1,4 @@
-import { getAddress } from 'viem'
+import { getAddress } from 'viem/utils'
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { printResult } from '../output.ts'
 import { reasonOption } from '../read-option.ts'

@@ -1,4 +1,4 @@
-import { getAddress } from 'viem'
+import { getAddress } from 'viem/utils'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { printResult, table } from '../output.ts'
