@@ -1,10 +1,11 @@
-// npm run simulate -- --seed N --steps M [--seeds K] [--workers W] [--results FILE] [--shrink R] [--keep] [--plant NAME]
+// npm run simulate -- --seed N --steps M [--seeds K] [--workers W] [--results FILE] [--shrink R] [--keep] [--plant NAME], or --kept
 import { parseArgs } from 'node:util'
 import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
 import { wholeNumber } from '../harness/whole-number.ts'
 import { plantedFaults } from './planted-faults.ts'
+import { playKept } from './play-kept.ts'
 import { type Played, playSeed } from './play-seed.ts'
-import { asRegression, keepRegression, regressionsFile } from './regressions.ts'
+import { asRegression, keepRegression, readRegressions, regressionsFile } from './regressions.ts'
 import { runMany } from './run-many.ts'
 
 const { values } = parseArgs({
@@ -19,8 +20,10 @@ const { values } = parseArgs({
     results: { type: 'string' },
     /** How many runs may be spent on thinning out a failing list of steps. */
     shrink: { type: 'string', default: '60' },
-    /** Puts what is left of a failing list into regressions.json, which every test run plays again. */
+    /** Puts what is left of a failing list into regressions.json, which --kept and test runs play again. */
     keep: { type: 'boolean', default: false },
+    /** Plays what regressions.json has, and nothing else. */
+    kept: { type: 'boolean', default: false },
     /** A fault to put in, to see it found. */
     plant: { type: 'string' },
     verbose: { type: 'boolean', default: false },
@@ -58,7 +61,8 @@ async function tell(played: Played): Promise<void> {
 const server = await startTestServer()
 process.env[testServerVariable] = server.url
 try {
-  if (isMany)
+  if (values.kept) broken = (await playKept(await readRegressions(), say)).length
+  else if (isMany)
     await runMany({
       ...{ first, seeds, wanted, file: values.results, databaseUrl: server.url },
       workers: wholeNumber('workers', values.workers ?? '1', 1),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
-import { ChainUnreadable, createRpc, type RpcEndpoint, RpcRefusal } from './index.ts'
+import { ChainUnreadable, createChain, createRpc, knownNetworks, type RpcEndpoint, RpcRefusal } from './index.ts'
 import { agreedLogs } from './search-logs.ts'
 
 const hex = (number: number) => `0x${number.toString(16)}`
@@ -55,6 +55,23 @@ test('one endpoint that leaves a transfer out does not hide it, whichever is ask
       [honest('one'), talkative, liar],
     ])
       expect(await blocksSeen(...endpoints)).toEqual([3, 8, 21])
+})
+
+test('nor does one hide a transfer to us from the books', async () => {
+  const [network] = knownNetworks
+  if (!network) throw new Error('no network')
+  const sent = (range: Range) =>
+    within(range).map((one) => ({
+      ...one,
+      data: hex(5),
+      topics: [hex(1), `0x${'0'.repeat(64)}`, `0x${'0'.repeat(64)}`],
+    }))
+  for (const liar of [denying, silent]) {
+    const rpc = createRpc([liar, endpoint('one', sent), endpoint('two', sent)], { clock: systemClock })
+    const chain = createChain({ network, rpc, clock: systemClock, checkContractSignature: async () => 'invalid' })
+    const logs = await chain.transferLogs(`0x${'0'.repeat(40)}`, 1n, 30n)
+    expect(logs.map(({ blockNumber }) => blockNumber)).toEqual([3n, 8n, 21n])
+  }
 })
 
 test('ranges that some or all find too wide are halved', async () => {

@@ -4,7 +4,7 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { accounts, post } from '@assay/till/ledger'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { creatorAccounts } from '../attestations/accounts.ts'
 import { withProof } from '../attestations/index.ts'
 import { findParent } from './parents.ts'
@@ -79,9 +79,11 @@ test('the released answer carries the leaf of the remittance, and is valid witho
   const leaf = { index: 7, witness_keys: ['w'] }
   const clock = { sleep: async () => {} }
   const deps = { clock, log: silentLog, witnessKeys: () => [] }
+  // A moment without the database, which is waited out.
+  const integrate = vi.fn(async () => {}).mockRejectedValueOnce(new Error('away'))
   const placed = withProof({
     ...deps,
-    tree: { integrate: async () => {}, proofOf: async () => leaf, keysOf: () => ['k'], keyStatements: () => [] },
+    tree: { integrate, proofOf: async () => leaf, keysOf: () => ['k'], keyStatements: () => [] },
   } as never)
   expect(JSON.parse(String((await placed(answer, '')).body))).toEqual({
     id: 'roy_1',
