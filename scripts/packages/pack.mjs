@@ -1,12 +1,12 @@
 // npm run pack -- --out <folder>: the tarballs of every published package.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import { root } from '../install-if-missing.mjs'
 import { buildPackages } from './build.mjs'
-import { filesBelow, publishable } from './manifest.mjs'
-import { writeTarball } from './tarball.mjs'
+import { publishable } from './manifest.mjs'
 
 /** Returns the tarballs in the order of publication: `{ name, version, file, bytes, files }`. */
 export async function packPackages(out) {
@@ -16,16 +16,29 @@ export async function packPackages(out) {
   const staging = mkdtempSync(join(cache, 'assay-pack-'))
   try {
     await buildPackages(staging)
-    return publishable.map((name) => {
-      const folder = join(staging, name)
-      const { name: own, version, bin = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-      const file = join(resolve(out), `${own.replace('@', '').replace('/', '-')}-${version}.tgz`)
-      const programs = Object.values(bin).map((path) => path.replace('./', ''))
-      // Hidden files are what editors and systems leave.
-      const files = filesBelow(folder).filter((path) => !/(?:^|\/)\./.test(path))
-      const bytes = writeTarball(file, folder, files.sort(), (path) => programs.includes(path))
-      return { name: own, version, file, bytes, files }
-    })
+    const folders = publishable.map((name) => join(staging, name))
+    // npm itself decides what belongs into a tarball.
+    const npm = process.env.npm_execpath
+    const [command, first] = npm?.endsWith('js') ? [process.execPath, [npm]] : [npm ?? 'npm', []]
+    const args = [
+      ...first,
+      'pack',
+      ...folders,
+      '--pack-destination',
+      resolve(out),
+      '--json',
+      '--ignore-scripts',
+      '--loglevel=error',
+    ]
+    const { stdout } = await promisify(execFile)(command, args, { cwd: staging, maxBuffer: 64 << 20 })
+    const packed = Object.values(JSON.parse(stdout))
+    return packed.map(({ name, version, filename, size, files }) => ({
+      name,
+      version,
+      file: join(resolve(out), filename),
+      bytes: size,
+      files: files.map(({ path }) => path),
+    }))
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
