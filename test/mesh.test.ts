@@ -20,8 +20,9 @@ vi.setConfig({ testTimeout: 150_000 })
 
 const within = { timeout: 60_000, interval: 100 }
 const mesh = await openMesh()
-/** Has every shop; the others have the till and the mesh. */
-const whole = await mesh.start({ ownShops: 'all' })
+/** What an agent walks through, and enough for a manifest of several pages; the others have the till and the mesh. */
+const shops = ['account', 'sandbox', 'tokens', 'subscriptions', 'mesh', 'log', 'sources', 'attestations', 'royalties']
+const whole = await mesh.start({ ownShops: [...shops, 'match'] })
 const second = await mesh.start({ peers: [whole.node.url] })
 const third = await mesh.start({ peers: [second.node.url] })
 const all: string[] = [whole, second, third].map((member) => member.node.url).sort()
@@ -76,6 +77,7 @@ test('the root manifest serves old readers and new ones, and so does the draft s
   expect(Buffer.byteLength(JSON.stringify(manifest))).toBeLessThan(64 * 1024)
   expect(pages.map(({ page }) => page)).toEqual(pages.map((_, index) => index + 1))
   expect(manifest.pages).toBe(pages.length)
+  expect(pages.length).toBeGreaterThan(2)
   const offers = pages.flatMap((page) => page.offers)
   const openapi = await jsonOf(await fetch(`${whole.node.url}/openapi/full.json`))
   const operations = Object.values<object>(openapi.paths).flatMap((methods) =>
@@ -206,7 +208,7 @@ test('the command line joins a node to the mesh, shows its peers and finds who o
   expect(JSON.parse(bought.out)).toMatchObject({ payment: { status: 'settled' }, receipt: { status: 'verified' } })
   expect((await buy('--demo', '--max-amount', '0.000001')).code).toBe(1)
   expect((await buy()).code).toBe(2)
-  await late.stop()
+  await mesh.end(late)
 })
 
 test('a stranger in the name of a node is refused over the wire, and so is a word without signature', async () => {
@@ -226,7 +228,7 @@ test('a stranger in the name of a node is refused over the wire, and so is a wor
 test('a node that ends is dropped, and the others serve on', async () => {
   const short = await mesh.start({ peers: [second.node.url] })
   for (const url of all) await expect.poll(() => peerUrls(url), within).toContain(short.node.url)
-  await short.stop()
+  await mesh.end(short)
   for (const url of all) await expect.poll(() => peerUrls(url), within).not.toContain(short.node.url)
   expect((await fetch(`${second.node.url}/v1/sandbox/echo`)).status).toBe(402)
 })

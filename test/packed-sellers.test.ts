@@ -9,9 +9,9 @@ import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
 import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
-import { type CrashChild, planOf } from './harness/crash-child.ts'
+import type { CrashChild } from './harness/control-child.ts'
 import { joinExample, joinInProject } from './harness/join-crash-child.ts'
-import type { KillPlan } from './harness/kill-points.ts'
+import { type KillPlan, planOf } from './harness/kill-points.ts'
 import {
   buyFromDying,
   expectServedOnce,

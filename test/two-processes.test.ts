@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CrashChild, startCrashChild } from './harness/crash-child.ts'
+import type { CrashChild } from './harness/control-child.ts'
+import { startCrashChild } from './harness/crash-child.ts'
 import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariants.ts'
 import { echoPath, encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'

@@ -1,21 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
+import { fork } from 'node:child_process'
+import { type CrashChild, controlChild, counted } from './control-child.ts'
+import { startCrashNode } from './crash-node.ts'
 import { joinCrashChild } from './join-crash-child.ts'
-import type { KillPlan } from './kill-points.ts'
+import { type KillPlan, planOf } from './kill-points.ts'
 import type { NodeVariant } from './node-variants.ts'
 import type { TillFixture } from './till-fixture.ts'
-
-export type CrashChild = {
-  url: string
-  /** From now on it counts its port calls, and dies at the one of its plan. */
-  arm(): Promise<void>
-  /** One round of its jobs. */
-  round(): Promise<'over' | 'killed'>
-  seen(): Promise<string[]>
-  /** Resolves when the process has ended, with the signal that ended it. */
-  ended: Promise<NodeJS.Signals | null>
-  stop(): Promise<void>
-}
 
 export type CrashChildOptions = {
   variant?: NodeVariant
@@ -58,43 +47,10 @@ export async function startCrashChild(till: TillFixture, options: CrashChildOpti
   )
 }
 
-/** Where to die, as a crash child reads it. */
-export const planOf = (plan: KillPlan | undefined) =>
-  plan === undefined ? {} : { KILL_AT: String(plan.at), KILL_WHEN: plan.when }
-
-/** The messages that every crash child knows. */
-export async function controlChild(child: ChildProcess): Promise<CrashChild> {
-  const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null)
-  const url = await Promise.race([answer(child, 'ready'), ended.then(() => undefined)])
-  if (url === undefined) throw new Error('the crashing process ended before its time')
-  return {
-    url: url as string,
-    ended,
-    arm: async () => {
-      child.send('arm')
-      await once(child, 'message')
-    },
-    round: async () => {
-      if (!child.connected) return 'killed'
-      const over = answer(child, 'round').then(() => 'over' as const)
-      // It may die while this is on its way to it.
-      child.send('round', () => {})
-      return Promise.race([over, ended.then(() => 'killed' as const)])
-    },
-    seen: async () => {
-      child.send('seen')
-      return (await answer(child, 'seen')) as string[]
-    },
-    stop: async () => {
-      if (child.exitCode === null && child.signalCode === null) child.send('stop')
-      await ended
-    },
-  }
-}
-
-async function answer(child: ChildProcess, field: string): Promise<unknown> {
-  for (;;) {
-    const [sent] = (await once(child, 'message')) as [unknown]
-    if (typeof sent === 'object' && sent !== null && field in sent) return (sent as Record<string, unknown>)[field]
-  }
+/** With a plan a process that dies; without one nobody dies, and a node in this process counts the calls. */
+export async function startLife(till: TillFixture, options: Omit<CrashChildOptions, 'jobs'>): Promise<CrashChild> {
+  const { plan, variant = 'till' } = options
+  if (plan !== undefined) return startCrashChild(till, options)
+  const { node, points } = await startCrashNode({ ...environmentOf(till), ...options.env }, { variant })
+  return counted(node.address, points, () => node.stop())
 }

@@ -36,6 +36,8 @@ export type MeshFixture = {
   polygon: Devnet
   start(options?: StartOptions): Promise<MeshMember>
   newBuyer(microUsdc?: bigint): Promise<PrivateKeyAccount>
+  /** Ends one; the others have not seen it for as long as makes them give it up once it has missed two visits. */
+  end(member: MeshMember): Promise<void>
   close(): Promise<void>
 }
 
@@ -113,6 +115,15 @@ export async function openMesh(): Promise<MeshFixture> {
       const account = privateKeyToAccount(generatePrivateKey())
       await fund(account.address, { microUsdc, wei: 0n })
       return account
+    },
+    end: async (gone) => {
+      await gone.stop()
+      members.splice(members.indexOf(gone), 1)
+      for (const { db } of members)
+        await db.database.query(
+          `update mesh_peer set last_seen_at = last_seen_at - $2 * interval '1 millisecond' where address = $1`,
+          [gone.node.url, quickMesh.dead_after_ms],
+        )
     },
     close: async () => {
       await Promise.all(members.map((member) => member.stop()))

@@ -7,7 +7,7 @@ import type { Buyer, TestTill } from '../../packages/till/src/testing/index.ts'
 import type { Life } from '../kill-points/run-deaths.ts'
 import { requireExactly } from './broken.ts'
 import { buyThroughDeath } from './buy-through-death.ts'
-import { type CrashChild, controlChild } from './crash-child.ts'
+import { type CrashChild, controlChild } from './control-child.ts'
 import type { KillPlan } from './kill-points.ts'
 
 /** A seller in two processes on one database: one that may die, and one that is left. */
@@ -16,6 +16,8 @@ export type TwoSellers = {
   owner: Database
   leftUrl: string
   start(plan?: KillPlan): Promise<CrashChild>
+  /** One that counts its calls and does not die, where that need not be another process. */
+  count?(): Promise<CrashChild>
 }
 
 /** What a seller of seller-child-main.ts needs to know. */
@@ -53,7 +55,7 @@ let city = 0
 export async function buyFromDying(sellers: TwoSellers, plan?: KillPlan): Promise<Life> {
   const { kit, owner, leftUrl } = sellers
   const buyer = await kit.buyer(fetch)
-  const child = await sellers.start(plan)
+  const child = await (plan === undefined && sellers.count ? sellers.count() : sellers.start(plan))
   city += 1
   const wanted = { path: `/weather/city-${city}`, init: {} }
   await buyThroughDeath({ base: { control: kit.chain } }, privateKeyToAccount(buyer.privateKey), wanted, {

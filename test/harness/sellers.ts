@@ -1,11 +1,5 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
-import { makeApp as makeExpress } from '../../examples/express/app.ts'
-import { makeApp as makeFastify } from '../../examples/fastify/app.ts'
-import { makeApp as makeHono } from '../../examples/hono/app.ts'
-import { makeHandlers } from '../../examples/next/handlers.ts'
-import { makeServer as makeNode } from '../../examples/node/app.ts'
 import type { WeatherSource } from '../../examples/weather.ts'
 import type { AdapterName } from '../../packages/till/src/adapters/promises.ts'
 import type { Till } from '../../packages/till/src/index.ts'
@@ -23,10 +17,11 @@ export async function startSeller(
   port = 0,
 ): Promise<Seller> {
   if (adapter === 'fastify') {
-    const app = makeFastify(till, weather)
+    const { makeApp } = await import('../../examples/fastify/app.ts')
+    const app = makeApp(till, weather)
     return { url: await app.listen({ port, host: '127.0.0.1' }), close: () => app.close() }
   }
-  const server = serverOf(adapter, till, weather)
+  const server = await serverOf(adapter, till, weather)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -37,15 +32,29 @@ export async function startSeller(
   }
 }
 
-function serverOf(adapter: Exclude<HttpAdapter, 'fastify'>, till: Till, weather?: WeatherSource): Server {
-  if (adapter === 'node') return makeNode(till, weather)
-  if (adapter === 'express') return createServer(makeExpress(till, weather))
-  if (adapter === 'hono') return createServer(getRequestListener(makeHono(till, weather).fetch))
-  return createServer(getRequestListener(nextRouter(till, weather)))
+/** A process that serves one framework loads no other. */
+async function serverOf(
+  adapter: Exclude<HttpAdapter, 'fastify'>,
+  till: Till,
+  weather?: WeatherSource,
+): Promise<Server> {
+  if (adapter === 'node') {
+    const { makeServer } = await import('../../examples/node/app.ts')
+    return makeServer(till, weather)
+  }
+  if (adapter === 'express') {
+    const { makeApp } = await import('../../examples/express/app.ts')
+    return createServer(makeApp(till, weather))
+  }
+  const { getRequestListener } = await import('@hono/node-server')
+  if (adapter === 'next') return createServer(getRequestListener(await nextRouter(till, weather)))
+  const { makeApp } = await import('../../examples/hono/app.ts')
+  return createServer(getRequestListener(makeApp(till, weather).fetch))
 }
 
 /** What Next does for its route files: finds the handler and parses the parameters. */
-function nextRouter(till: Till, weather?: WeatherSource) {
+async function nextRouter(till: Till, weather?: WeatherSource) {
+  const { makeHandlers } = await import('../../examples/next/handlers.ts')
   const handlers = makeHandlers(till, weather)
   return async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url)

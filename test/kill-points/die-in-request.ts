@@ -1,6 +1,6 @@
 import { Broken, requireExactly } from '../harness/broken.ts'
 import { buyThroughDeath } from '../harness/buy-through-death.ts'
-import { startCrashChild } from '../harness/crash-child.ts'
+import { startLife } from '../harness/crash-child.ts'
 import { spentOnChain } from '../harness/invariants.ts'
 import type { KillPlan } from '../harness/kill-points.ts'
 import type { TillFixture } from '../harness/till-fixture.ts'
@@ -15,7 +15,7 @@ export async function dieInRequest(place: Place, path: RequestPath, plan?: KillP
   const buyer = await till.newBuyer(path.fundedMicro)
   const [wanted, crashing] = await Promise.all([
     path.wanted(till, buyer),
-    startCrashChild(till, { variant: path.variant, env, plan }),
+    startLife(till, { variant: path.variant, env, plan }),
   ])
   const before = await spentOnChain(till, 'base', buyer.address, path.fundedMicro)
   let diedAtMs: number | undefined

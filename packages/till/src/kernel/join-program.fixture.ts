@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { readFile, rename } from 'node:fs/promises'
 import { basename, join, parse } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
@@ -59,11 +60,26 @@ function folderOfThisProcess(): string {
   return folder
 }
 
-/** Once for all processes of a run: who builds it meanwhile, too, leaves it to the first. */
+/** Longer than any program takes: what was to build it is gone. */
+const othersMs = 60_000
+
+/** The first to come builds it; false for the others, who find it built unless the first of them has died. */
+async function isMineToBuild(folder: string): Promise<boolean> {
+  try {
+    mkdirSync(`${folder}.begun`)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    for (const giveUpAt = Date.now() + othersMs; !existsSync(folder) && Date.now() < giveUpAt; ) await pause(50)
+    return !existsSync(folder)
+  }
+}
+
+/** Once for all processes of a run. */
 async function buildOnce(source: string): Promise<string> {
   const { name, dir } = parse(source)
   const folder = join(process.env[programsVariable] ?? folderOfThisProcess(), `${basename(dir)}-${name}`)
-  if (!existsSync(folder)) {
+  if (!existsSync(folder) && (await isMineToBuild(folder))) {
     const draft = openFolder(`${folder}-`)
     await buildInto(draft, source)
     await rename(draft, folder).catch((error: NodeJS.ErrnoException) => {
