@@ -15,7 +15,7 @@ test('every file that is to be mutated, and every folder of tests, exists', () =
   expect(missing).toEqual([])
 })
 
-/** In a process of its own: the stand-in changes the assertions it takes from vitest. */
+/** In a separate process: the stand-in changes the assertions it takes from vitest. */
 async function inStandIn<T>(expression: string): Promise<T> {
   const source = `import * as standIn from './scripts/mutation/vitest-stand-in.mjs'; console.log(JSON.stringify(await (${expression})))`
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', source], { cwd: root })
@@ -24,7 +24,7 @@ async function inStandIn<T>(expression: string): Promise<T> {
 
 test('expect.poll in a test of the kernel ended npm run mutate: what pure tests take from vitest, the stand-in has', async () => {
   const files = targets.flatMap(({ tests }) => pureTestsIn(tests.map((place) => join(root, place))))
-  const taken = [...new Set(files.flatMap((file) => takenFromVitest(readFileSync(file, 'utf8'))))]
+  const taken = [...new Set(files.flatMap((file) => namesUsedOf(readFileSync(file, 'utf8'))))]
   expect(taken).toContain('expect.poll')
   const missing = await inStandIn(
     `${JSON.stringify(taken)}.filter((name) => name.split('.').reduce((part, key) => part?.[key], standIn) === undefined)`,
@@ -32,7 +32,7 @@ test('expect.poll in a test of the kernel ended npm run mutate: what pure tests 
   expect(missing).toEqual([])
 })
 
-function takenFromVitest(text: string): string[] {
+function namesUsedOf(text: string): string[] {
   const [, imported = ''] = /^import \{ ([^}]*) \} from 'vitest'$/m.exec(text) ?? []
   const names = imported.split(', ').filter((name) => name !== '' && !name.startsWith('type '))
   const members = [...text.matchAll(/\b(expect|test|it|describe)\s*\.(\w+)\s*[(<]/g)]

@@ -4,7 +4,7 @@ import type { Share } from './where.ts'
 
 export type ProfiledPath = Origin & { shares: readonly Pick<Share, 'what' | 'share'>[] }
 
-/** What a path spends less on than this is not worth a look. */
+/** Smaller shares are left out of the table. */
 const shareMin = 0.03
 
 export const recordPath = (name: string, { shares, ...origin }: ProfiledPath): void =>
