@@ -11,7 +11,7 @@ export function mutationTable(recorded) {
     const run = recorded[name]
     if (run === undefined) return []
     const { mutants, noticed, survived, unreached, at, commit } = run
-    return [[name, mutants, noticed, survived, unreached, `${rateOf(run).toFixed(1)} %`, at, `\`${commit}\``]]
+    return [[name, mutants, noticed, survived, unreached, `${rateOf(run).toFixed(1)} %`, at ?? '', commit ?? '']]
   })
   const head = ['target', 'mutants', 'noticed', 'survived', 'never reached', 'rate', 'run at', 'commit']
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
