@@ -20,6 +20,12 @@ test('uniform draws stay below any limit and reach all of a small one', () => {
   for (const count of seen.values()) expect(Math.abs(count - 1_000)).toBeLessThan(150)
 })
 
+test.each([1, 8, 9, 31, 32, 33, 64])('all of the %i bits that a limit has are drawn', (bits) => {
+  const limit = 1n << BigInt(bits)
+  expect(uniformBelow({ bytes: (length) => new Uint8Array(length).fill(255) }, limit)).toBe(limit - 1n)
+  expect(uniformBelow({ bytes: (length) => new Uint8Array(length) }, limit)).toBe(0n)
+})
+
 test.each([
   [1n, 3n],
   [1n, 1n],

@@ -38,6 +38,7 @@ function bernoulliExpBelowOne(rng: Rng, num: bigint, den: bigint): boolean {
 /** Every value below `limit` alike: what does not fit is drawn again. */
 export function uniformBelow(rng: Rng, limit: bigint): bigint {
   if (limit === 1n) return 0n
+  if (limit <= smallMax) return BigInt(smallBelow(rng, Number(limit)))
   const bits = (limit - 1n).toString(2).length
   const length = Math.ceil(bits / 8)
   const mask = (1n << BigInt(bits)) - 1n
@@ -45,6 +46,21 @@ export function uniformBelow(rng: Rng, limit: bigint): bigint {
     let value = 0n
     for (const byte of rng.bytes(length)) value = (value << 8n) | BigInt(byte)
     value &= mask
+    if (value < limit) return value
+  }
+}
+
+const smallMax = 1n << 32n
+
+/** The same from the same bytes, in integers of 32 bits: nearly every draw is one of these. */
+function smallBelow(rng: Rng, limit: number): number {
+  const bits = 32 - Math.clz32(limit - 1)
+  const length = Math.ceil(bits / 8)
+  const mask = 2 ** bits - 1
+  for (;;) {
+    let value = 0
+    for (const byte of rng.bytes(length)) value = (value << 8) | byte
+    value = (value & mask) >>> 0
     if (value < limit) return value
   }
 }
