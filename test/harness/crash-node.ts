@@ -1,9 +1,9 @@
+import { readConfig } from '../../packages/node/src/config/load-config.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
-import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { createJobsByHand } from './jobs-by-hand.ts'
 import { createKillPoints, type KillPlan, type KillPoints } from './kill-points.ts'
-import { type NodeVariant, openVariant } from './node-variants.ts'
+import { listOf, type NodeVariant, openVariant } from './node-variants.ts'
 
 export type CrashNodeOptions = {
   variant: NodeVariant
@@ -19,8 +19,8 @@ export async function startCrashNode(
 ): Promise<{ node: RunningNode; points: KillPoints; round(): Promise<void> }> {
   const points = createKillPoints(plan)
   const byHand = createJobsByHand()
-  const node = await startNode(parseConfig(env), {
-    ...openVariant(variant),
+  const node = await startNode(readConfig(env, await listOf(variant)), {
+    ...(await openVariant(variant)),
     log: silentLog,
     intercept: { ...points.intercept, job: byHand.intercept },
     jobs: jobs !== undefined,

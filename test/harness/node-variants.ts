@@ -1,6 +1,7 @@
 import type { NodeOptions } from '../../packages/node/src/node.ts'
-import { openFeedShop } from './feed-shop.ts'
-import { openSteadyExchange } from './steady-exchange.ts'
+import { accountShop } from '../../packages/node/src/shops/account/index.ts'
+import { sandboxShop } from '../../packages/node/src/shops/sandbox/index.ts'
+import type { ShopDeclaration } from '../../packages/node/src/shops/shop.ts'
 import { createTestShop } from './test-shop.ts'
 
 export type NodeVariant = 'till' | 'shops' | 'exchange' | 'stream'
@@ -20,9 +21,21 @@ export const streamShops = [
 ]
 
 /** What a process sells, by the name it is given: a test shop, all of the node's shops, the exchange on made-up demand, or the stream. */
-export function openVariant(variant: NodeVariant): Required<Pick<NodeOptions, 'ownShops' | 'shops'>> {
-  if (variant === 'exchange') return { ownShops: 'till', shops: [openSteadyExchange(3_600)] }
+export async function openVariant(variant: NodeVariant): Promise<Required<Pick<NodeOptions, 'ownShops' | 'shops'>>> {
+  const test = createTestShop().open
+  if (variant === 'till') return { ownShops: 'till', shops: [test] }
   if (variant === 'stream') return { ownShops: streamShops, shops: [] }
-  if (variant === 'till') return { ownShops: 'till', shops: [createTestShop().open] }
-  return { ownShops: 'all', shops: [createTestShop().open, openFeedShop] }
+  if (variant === 'exchange') {
+    const { openSteadyExchange } = await import('./steady-exchange.ts')
+    return { ownShops: 'till', shops: [openSteadyExchange(3_600)] }
+  }
+  const { openFeedShop } = await import('./feed-shop.ts')
+  return { ownShops: 'all', shops: [test, openFeedShop] }
+}
+
+/** The shops of a node of this variant: to load those that it does not open takes longer than to start it. */
+export async function listOf(variant: NodeVariant): Promise<readonly ShopDeclaration[]> {
+  if (variant === 'till') return [accountShop, sandboxShop]
+  const { shopList } = await import('../../packages/node/src/shop-list.ts')
+  return shopList
 }

@@ -23,7 +23,7 @@ export const finalityLag = 2
 
 export async function openJobHarness(variant: NodeVariant, env: Record<string, string>): Promise<JobHarness> {
   const jobs = createJobsByHand()
-  const till = await openTill({ ...openVariant(variant), env, intercept: { job: jobs.intercept } })
+  const till = await openTill({ ...(await openVariant(variant)), env, intercept: { job: jobs.intercept } })
   const chains = [till.base, till.polygon]
   for (const { control } of chains) control.setFinalityLag(finalityLag)
   const mine = async () => {

@@ -20,7 +20,7 @@ export async function dieInRequests(
   if (paths.length === 0) return []
   const sites = await openSites(1, siteHost)
   const env = { DEMO_HOSTS: sites.demoHosts }
-  const till = await openTill({ ...openVariant(variant), env })
+  const till = await openTill({ ...(await openVariant(variant)), env })
   till.base.control.setFinalityLag(2)
   const rows: Row[] = []
   try {
