@@ -702,7 +702,11 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'isAdminAct',
     find: 'event.sender !== event.account',
     replace: 'true',
-    proof: tokenSearch,
+    // Among the histories that the search draws here, nobody steps down in a way that shows.
+    proof: {
+      file: 'packages/node/src/shops/tokens/evaluate/now.test.ts',
+      test: 'binding policies and giving roles away count for the admin, stepping down does not',
+    },
   },
   {
     name: 'tokens: the token itself as a party',
