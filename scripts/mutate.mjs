@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installIfMissing, root } from './install-if-missing.mjs'
-import { mutationTable, rateAsked, rateOf } from './mutation/table.mjs'
 import { targets } from './mutation/targets.mjs'
 
 const { values } = parseArgs({
@@ -40,7 +39,8 @@ if (unknown !== undefined) {
 installStryker()
 const { register } = await import('tsx/esm/api')
 register()
-const { readOrigin, updateRecord } = await import('../bench/record.ts')
+const { readOrigin } = await import('../bench/record.ts')
+const { rateAsked, rateOf, recordTarget, tableOf } = await import('../bench/mutation/recorded.ts')
 
 const folder = join(root, 'coverage', 'mutation')
 mkdirSync(folder, { recursive: true })
@@ -98,13 +98,8 @@ for (const target of targets.filter(({ name }) => values.only?.includes(name) ??
   process.stdout.write(`${target.name}: ${Math.round((performance.now() - started) / 1000)} s\n`)
   if (values.survivors) for (const line of left) process.stdout.write(`  ${line}\n`)
   rows[target.name] = { ...tally, ...origin }
-  if (values.record)
-    updateRecord(
-      'mutation',
-      (record) => Object.assign(record, { [target.name]: rows[target.name] }),
-      (record) => [mutationTable(record)],
-    )
+  if (values.record) recordTarget(target.name, rows[target.name])
 }
 
-process.stdout.write(`${mutationTable(rows)}\nat least ${rateAsked} % are asked\n`)
+process.stdout.write(`${tableOf(rows)}\n`)
 process.exitCode = Object.values(rows).some((row) => rateOf(row) < rateAsked) ? 1 : 0

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { tableOf as benchmarksTable, type Result } from '../bench/all/document.ts'
+import { type MutatedTarget, tableOf as mutationTable } from '../bench/mutation/recorded.ts'
 import { type ProfiledPath, tableOf as profileTable } from '../bench/profile/recorded.ts'
 import { readRecord, withTables } from '../bench/record.ts'
 import { type ScaleRun, tablesOf as scaleTables } from '../bench/scale/recorded.ts'
@@ -14,7 +15,6 @@ import { describeVariables } from '../packages/node/src/config/load-config.ts'
 import { shopList } from '../packages/node/src/shop-list.ts'
 import { knownProblems } from '../packages/till/src/kernel/problem.ts'
 import { tillRetention } from '../packages/till/src/store/retention.ts'
-import { mutationTable } from '../scripts/mutation/table.mjs'
 import { tableOf as promisesTable, type Recorded } from './promises/recorded.ts'
 import { toyProblems } from './toys/shop.ts'
 
@@ -63,7 +63,7 @@ test('docs/retention.md has the rules of the till and of each shop', async () =>
 
 test.each([
   ['benchmarks', () => [benchmarksTable(readRecord<Result>('benchmarks'))]],
-  ['mutation', () => [mutationTable(readRecord('mutation'))]],
+  ['mutation', () => [mutationTable(readRecord<MutatedTarget>('mutation'))]],
   ['profile', () => [profileTable(readRecord<ProfiledPath>('profile'))]],
   ['promises', () => [promisesTable(readRecord<Recorded>('promises'))]],
   ['scale', () => scaleTables(readRecord<ScaleRun>('scale'))],

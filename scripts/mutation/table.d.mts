@@ -1,1 +1,0 @@
-export function mutationTable(recorded: Record<string, unknown>): string
