@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { installTarballs, packAll } from '../../test/harness/unpacked.ts'
 import { ask, type PaymentRequired, paidTarget, type Server } from '../figures/setup.ts'
 import { decodeHeader } from '../load/exchange.ts'
 import type { RequestPlan } from '../load/requests.ts'
@@ -36,20 +37,26 @@ async function withChildren<T>(work: (start: typeof startChild) => Promise<T>): 
 
 type Plan = (server: Server, count: number) => Promise<RequestPlan>
 
-const driven = (file: string, planFor: Plan) => (home: string) =>
-  withChildren(async (start) => {
-    const load = await start('load/load-process.ts')
-    const child = await start(file, { ASSAY_HOME: home })
-    const port = await child.ask<number>('port')
-    const server = { child, port, host: `127.0.0.1:${port}` }
-    const run = async (secondsMax: number, count: number) =>
-      load.ask('run', { connections, secondsMax, port, plan: await planFor(server, count) })
-    await run(warmSeconds, 3_000)
-    return looked(child, () => run(seconds, 4_000))
-  })
+const driven =
+  (file: string, planFor: Plan, env: Record<string, string> = {}) =>
+  (home: string) =>
+    withChildren(async (start) => {
+      const load = await start('load/load-process.ts')
+      const child = await start(file, { ...env, ASSAY_HOME: home })
+      const port = await child.ask<number>('port')
+      const server = { child, port, host: `127.0.0.1:${port}` }
+      const run = async (secondsMax: number, count: number) =>
+        load.ask('run', { connections, secondsMax, port, plan: await planFor(server, count) })
+      await run(warmSeconds, 3_000)
+      return looked(child, () => run(seconds, 4_000))
+    })
 
 const node = (planFor: Plan) => driven('sides/assay.ts', planFor)
-const embedded = (planFor: Plan) => driven('sides/till-seller.ts', planFor)
+/** As a seller installs it. */
+const embedded = (planFor: Plan) => async (home: string) => {
+  await installTarballs(home, await packAll(), ['protocol', 'till'])
+  return driven('sides/till-seller.ts', planFor, { TILL: join(home, 'node_modules/@assay/till') })(home)
+}
 
 const same =
   (target: string): Plan =>
