@@ -3,7 +3,15 @@ import { unfinishedSql } from '../chain/wallet/index.ts'
 import type { PaidRoute } from '../contract/paid-call.ts'
 import { deleteBudgets, deleteHolders } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
-import { createDueWatch, createLeases, createScheduler, type DueWatch, type Job, type Leases } from '../jobs/index.ts'
+import {
+  createDueWatch,
+  createLeases,
+  createScheduler,
+  type DueWatch,
+  handOver,
+  type Job,
+  type Leases,
+} from '../jobs/index.ts'
 import { balancesDueSql, checkBalances, sealBooks } from '../ledger/index.ts'
 import {
   type PayoutDeps,
@@ -52,35 +60,28 @@ export function tillJobs(
   const { routeOf, routePatienceMs = 0, payouts, retention = {} } = settings
   const { parts } = till
   const recovery = recoverDeps(ports, infrastructure, till, settings)
-  const targets = till.ownAddresses.all().flatMap(({ network, payee, address, exclusive }): ReconciledAddress[] => {
-    const chain = chains.get(network)
-    return chain ? [{ chain, payee, address, exclusive }] : []
-  })
   const reversalHooks = parts.flatMap((part) => part.reversalHooks ?? [])
   const isUnpayable = (network: string) => chains.get(network)?.network.usdc.eip3009 === false
-  const reconcile = async () => {
-    // A transfer that left and is not in the books yet would look like a difference.
-    for (const chain of chains.values()) await watchPayouts(payouts, chain)
-    for (const part of parts) await part.beforeReconcile?.()
-    const { schemes, screening } = till
-    const hooks = payoutHooks(payouts, parts)
-    await reconcileBooks({ database, clock, ids, log, metrics, schemes, screening, ...hooks }, targets)
-    const payTo = (network: string) =>
-      targets.flatMap(({ chain, payee, address }) =>
-        payee === 'pay_to' && chain.network.caip2 === network ? [address] : [],
-      )
-    for (const part of parts) await part.afterReconcile?.(payTo)
-  }
   const job = (name: string, intervalMs: number, work: () => Promise<unknown>, due?: string): TillJob => ({
     ...{ name, intervalMs, work },
     ...(due === undefined ? {} : { due }),
   })
   return [
     {
-      ...job('payments.recover', 2_000, () => recoverPayments(recovery), recoveryDueSql(till.owner.id)),
+      ...job(
+        'payments.recover',
+        2_000,
+        withRoutes(routeOf, (known) => recoverPayments({ ...recovery, ...known })),
+        recoveryDueSql(till.owner.id),
+      ),
       ...(settings.recoverIdleMs === undefined ? {} : { idleMs: settings.recoverIdleMs }),
     },
-    job('payments.finality', 5_000, () => watchFinality({ ...recovery, reversalHooks }), notFinalSql),
+    job(
+      'payments.finality',
+      5_000,
+      withRoutes(routeOf, (known) => watchFinality({ ...recovery, ...known, reversalHooks })),
+      notFinalSql,
+    ),
     job('payments.flights', 60_000, () => repairInFlightCounts(recovery)),
     job('payouts.run', 5_000, () => runPayouts(payouts), payoutsDueSql),
     job('payouts.withdraw', 5_000, () => runWithdrawals(payouts), withdrawalsDueSql(payouts)),
@@ -91,12 +92,13 @@ export function tillJobs(
     job(
       'payments.refunds',
       2_000,
-      () =>
-        executeRefunds({ database, clock, ids, log, metrics, routeOf, routePatienceMs, reversalHooks, isUnpayable }),
+      withRoutes(routeOf, (known) =>
+        executeRefunds({ database, clock, ids, log, metrics, ...known, routePatienceMs, reversalHooks, isUnpayable }),
+      ),
       `exists (select from refund where state = 'asked')`,
     ),
     job('payments.undelivered', 600_000, () => creditUndelivered({ database, clock, log, metrics, reversalHooks })),
-    job('payments.reconcile', 60_000, reconcile),
+    job('payments.reconcile', 60_000, () => reconcile(ports, infrastructure, till, payouts)),
     // A standby may be promoted, or an older copy started, under a running node.
     job('store.restored', 10_000, () => detectRestore(infrastructure.restoreDetection)),
     job('ledger.seal', 10_000, () => sealBooks(database), 'exists (select from ledger_unsealed)'),
@@ -114,6 +116,47 @@ export function tillJobs(
     ...(till.local ? [job('wallets.recover', 10_000, till.local.recoverWallets, unfinishedSql)] : []),
     ...parts.flatMap((part) => part.jobs ?? []),
   ]
+}
+
+/**
+ * Sellers on one database may declare different routes: one that meets a route of another cannot finish its sale, and
+ * hands the job over.
+ */
+const withRoutes =
+  (routeOf: JobSettings['routeOf'], work: (known: Pick<JobSettings, 'routeOf'>) => Promise<unknown>) => async () => {
+    let metUnknown = false
+    await work({
+      routeOf: (id) => {
+        const route = routeOf(id)
+        if (route === undefined) metUnknown = true
+        return route
+      },
+    })
+    return metUnknown ? handOver : undefined
+  }
+
+async function reconcile(
+  ports: Ports,
+  { chains, store }: Infrastructure,
+  { parts, schemes, screening, ownAddresses }: OpenedGate,
+  payouts: PayoutDeps,
+): Promise<void> {
+  const targets = ownAddresses.all().flatMap(({ network, payee, address, exclusive }): ReconciledAddress[] => {
+    const chain = chains.get(network)
+    return chain ? [{ chain, payee, address, exclusive }] : []
+  })
+  // A transfer that left and is not in the books yet would look like a difference.
+  for (const chain of chains.values()) await watchPayouts(payouts, chain)
+  for (const part of parts) await part.beforeReconcile?.()
+  await reconcileBooks(
+    { ...ports, database: store.database, schemes, screening, ...payoutHooks(payouts, parts) },
+    targets,
+  )
+  const payTo = (network: string) =>
+    targets.flatMap(({ chain, payee, address }) =>
+      payee === 'pay_to' && chain.network.caip2 === network ? [address] : [],
+    )
+  for (const part of parts) await part.afterReconcile?.(payTo)
 }
 
 /** What a crash left behind is resumed before anything new is sold. */

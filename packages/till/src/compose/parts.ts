@@ -43,6 +43,7 @@ export type Interceptors = {
 export type TillJob = {
   name: string
   intervalMs: number
+  /** `handOver` when it met what another process may be able to do. */
   work(signal?: AbortSignal): Promise<unknown>
   /**
    * An SQL expression, the time being `$1`: there is work while it is true, and once after its value has changed. Asked

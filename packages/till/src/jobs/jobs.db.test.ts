@@ -5,7 +5,7 @@ import { type Log, silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
 import type { Database } from '../store/database.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { createLeases, createScheduler, LeaseLost, withLease } from './index.ts'
+import { createLeases, createScheduler, handOver, LeaseLost, withLease } from './index.ts'
 
 const db = await useTestDatabase()
 
@@ -108,6 +108,22 @@ test('leases that are kept are renewed together, and none that another process t
   await runAll()
   expect(statements).toHaveLength(3)
   await leases.release()
+})
+
+test('work that met what it cannot do leaves its lease to another process, and keeps it again when it could', async () => {
+  const [first, second] = [createLeases(ports()), createLeases(ports())]
+  const ran: string[] = []
+  const run = (leases: typeof first, name: string, result?: symbol) =>
+    leases.run('handed-over', 2_000, async () => {
+      ran.push(name)
+      return result
+    })
+  await run(first, 'first', handOver)
+  await run(second, 'second')
+  await run(first, 'first')
+  await run(second, 'second')
+  expect(ran).toEqual(['first', 'second', 'second'])
+  await second.release()
 })
 
 test('leases that are asked for together are acquired and released in one statement each', async () => {

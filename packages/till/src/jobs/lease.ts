@@ -53,6 +53,9 @@ export type Leases = {
   release(): Promise<void>
 }
 
+/** What work returns that another process may be able to do: it gets the lease, which would be kept otherwise. */
+export const handOver = Symbol('hand over')
+
 /** A lease that is kept counts as held for this long before the database is asked again. */
 const keptMs = 5_000
 /** Work that comes back later releases its lease meanwhile. */
@@ -89,13 +92,14 @@ export function createLeases(ports: LeasePorts): Leases {
       const token = known?.token ?? (await acquiring.submit({ name, ttlMs }))
       if (token === undefined) return
       let lost: AbortSignal | undefined
+      let released = intervalMs > keptIntervalMsMax
       try {
-        await workUnder(ports, { name, token, ttlMs }, ({ signal }) => {
+        const result = await workUnder(ports, { name, token, ttlMs }, ({ signal }) => {
           lost = signal
           return work(signal)
         })
+        if (result === handOver) released = true
       } finally {
-        const released = intervalMs > keptIntervalMsMax
         if (released) await finishing.submit({ name, token, released })
         else if (!lost?.aborted && (known || (await finishing.submit({ name, token, released }))))
           kept.set(name, { token, ttlMs, askedMs })
