@@ -121,6 +121,17 @@ function endAfter(close: () => void): Step {
   return done
 }
 
+const bytesOfPage = new WeakMap<readonly HubEvent[], Buffer>()
+
+/** Readers that are given the same page share its bytes. */
+function bytesOf(events: readonly HubEvent[]): Buffer {
+  const known = bytesOfPage.get(events)
+  if (known) return known
+  const bytes = Buffer.concat(events.map((event) => event.bytes))
+  bytesOfPage.set(events, bytes)
+  return bytes
+}
+
 /** What a reader has not received yet. */
 function createBacklog(given: HubReader, bufferMax: number) {
   let queue: Chunk[] = []
@@ -155,8 +166,9 @@ function createBacklog(given: HubReader, bufferMax: number) {
         const last = events.at(-1)
         if (!last) break
         position = last.seq
-        const wanted = events.filter(({ topic }) => topic === null || (given.topics?.has(topic) ?? true))
-        if (wanted.length > 0) return Buffer.concat(wanted.map(({ bytes }) => bytes))
+        const { topics } = given
+        const wanted = topics ? events.filter(({ topic }) => topic === null || topics.has(topic)) : events
+        if (wanted.length > 0) return bytesOf(wanted)
       }
       replaying = false
       // What was left out of the queue meanwhile has just been read.

@@ -4,6 +4,7 @@ import type { Carrier } from './carrier.ts'
 import { planInForce } from './day-plan.ts'
 import type { IntentDeps } from './deps.ts'
 import type { Plan } from './plan.ts'
+import { createRecentPages, type RecentPages } from './recent-pages.ts'
 import { readSignal, type Signal } from './signal.ts'
 import { eventsAfter, type IntentEvent, lastFigureMs, newestSeq, seqBeforeNewestBucket, toPublished } from './store.ts'
 
@@ -17,6 +18,8 @@ export type Feed = {
   signal(): Signal | undefined
   /** How the newest day is cut. */
   plan(): Plan
+  /** A page of what is stored after this event, of these clusters or of all. */
+  older: RecentPages<HubEvent>
   /** Where a reader begins that wants the newest bucket and what comes. */
   beforeNewestBucket(): Promise<number>
   onPublished(listener: (buckets: readonly PublishedBucket[]) => void): () => void
@@ -24,6 +27,8 @@ export type Feed = {
 }
 
 const pageSize = 500
+/** Small, for a reader that stops in the middle of it keeps one page in memory. */
+const readerPage = 20
 /** A carrier may fail silently; the rows are checked anyway. */
 const pollMs = 10_000
 
@@ -90,6 +95,9 @@ export async function openFeed(
     newestFigureMs: () => newestFigureMs,
     signal: () => signal,
     plan: () => plan,
+    older: createRecentPages({ size: readerPage }, async (after, limit, clusters) =>
+      (await eventsAfter(deps.database, after, limit, clusters)).map(toHubEvent),
+    ),
     beforeNewestBucket: () => {
       if (newestBucket?.last !== last) newestBucket = { last, before: seqBeforeNewestBucket(deps.database) }
       return newestBucket.before

@@ -3,13 +3,10 @@ import type { Json } from '@assay/protocol/canonical-json'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { eventText, signedEvent } from '../../http/index.ts'
 import { type StoredStreamSubscription, streamPath } from '../subscriptions/index.ts'
-import { toHubEvent } from './feed.ts'
-import { eventsAfter, newestSeq, seqBefore, seqBeforeNewestBucket } from './store.ts'
+import { newestSeq, seqBefore, seqBeforeNewestBucket } from './store.ts'
 import type { StreamDeps, StreamRequest } from './stream-route.ts'
 import { eventId } from './tick-event.ts'
 
-/** Small, for a reader that stops in the middle of it keeps one page in memory. */
-const pageSize = 20
 type Notice = 'subscription' | 'gap' | 'end'
 
 /** Events about the stream itself: they have no place in the log and no id to come back to. */
@@ -63,7 +60,7 @@ export async function openStream(
     ...(clusters === undefined ? {} : { topics: new Set(clusters) }),
     greeting: Buffer.concat(greeting),
     after: place.after,
-    older: async (after) => (await eventsAfter(deps.database, after, pageSize, clusters)).map(toHubEvent),
+    older: (after) => deps.feed.older(after, clusters),
     gap: (from, to) => gapText(deps, from, to, 'slow_reader'),
     closingEvent: (reason) => endText(deps, reason),
     endsAtMs: Date.parse(subscription.until_at),
