@@ -15,6 +15,7 @@ import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
 import { createCustodyKey, parsePayoutPolicy, runPayouts } from '../../packages/till/src/payouts/index.ts'
+import { payoutsPerTransaction } from '../../packages/till/src/payouts/send-signed.ts'
 import { openStore } from '../../packages/till/src/store/open-store.ts'
 import { allOwners } from '../../packages/till/src/store/testing.ts'
 
@@ -87,7 +88,7 @@ export async function measurePayouts(home: string) {
       transactions: Number(rows[0]?.transactions),
       seconds: Number(seconds.toFixed(2)),
       gas_each: Math.round(Number(gas.rows[0]?.gas ?? 0n) / payees),
-      required: 'one transaction',
+      required: Math.ceil(payees / payoutsPerTransaction(network)),
     }
   } finally {
     await wallets.stop()

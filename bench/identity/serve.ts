@@ -5,44 +5,30 @@ import { openListener } from '../../packages/node/src/http/index.ts'
 import { fundingClusters } from '../../packages/node/src/shops/attestations/index.ts'
 import { allEvidence, operator } from '../../packages/node/src/shops/identity/identity.fixture.ts'
 import { openIdentityShop } from '../../packages/node/src/shops/identity/index.ts'
-import type { ShopContext } from '../../packages/node/src/shops/shop.ts'
-import { createRpc, knownNetworks, type Network } from '../../packages/till/src/chain/index.ts'
+import { createRpc } from '../../packages/till/src/chain/index.ts'
 import { openMandates } from '../../packages/till/src/credit/mandates/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
-import { systemRng } from '../../packages/till/src/kernel/random.ts'
-import { createFixedKeyring, createJwsSigner, generateSigningKey } from '../../packages/till/src/signing/index.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
+import { base, openAlone } from '../sides/open-alone.ts'
 import { serveShop } from '../sides/serve-shop.ts'
 
 const knownWallets = 500
 const paymentsEach = 20
 const db = await openTestDatabase({ poolSize: 8 })
-const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
 const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog })
-const [base, polygon] = [8453, 137].map((id) => knownNetworks.find((one) => one.chainId === id) as Network)
-const jws = createJwsSigner(keyring, { authority: new URL(listener.url).host, clock: systemClock })
 const noChain = createRpc([{ name: 'none', send: () => Promise.reject(new Error('no chain here')) }], {
   clock: systemClock,
 })
-const shop = await openIdentityShop({
+const open = openIdentityShop({
   didMethod: 'x402',
   ports: { mandates: openMandates, fundingClusters, evidence: allEvidence },
-})({
-  mode: 'demo',
-  baseUrl: listener.url,
-  apiUrl: listener.url,
-  base,
-  polygon,
-  rpcs: new Map([['eip155:8453', noChain]]),
-  payees: { pay_to: { 'eip155:8453': operator }, custody: {} },
+})
+const { shop, keyring } = await openAlone(listener, open, {
   database: db.database,
-  keyring,
-  jws: { sign: (payload: unknown) => jws.sign(JSON.stringify(payload)), verify: () => undefined },
-  proofs: {},
-  clock: systemClock,
-  log: silentLog,
-} as unknown as ShopContext)
+  rpcs: new Map([[base.caip2, noChain]]),
+  payees: { pay_to: { [base.caip2]: operator }, custody: {} },
+})
 
 const walletOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as const
 const wallets = Array.from({ length: knownWallets }, (_, index) => walletOf(index + 1))

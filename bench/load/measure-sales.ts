@@ -45,18 +45,26 @@ export async function measureSales(server: Server, plan: SalesPlan) {
   }
 }
 
+/** Waits until it is for sale: what a bench has just put up may not be on the shelf yet. */
 async function readTerms(port: number, { path, bodyOf }: SalesPlan): Promise<BenchTerms> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(bodyOf(0, benchPayer(0))),
-  })
-  const required = JSON.parse(Buffer.from(response.headers.get('payment-required') ?? '', 'base64').toString()) as {
-    resource: { url: string }
-    accepts: BenchTerms['accepted'][]
+  const body = JSON.stringify(bodyOf(0, benchPayer(0)))
+  const url = `http://127.0.0.1:${port}${path}`
+  for (let tries = 1; ; tries += 1) {
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const text = await answer.text()
+    const required = answer.headers.get('payment-required')
+    if (required !== null) {
+      const { resource, accepts } = JSON.parse(Buffer.from(required, 'base64').toString()) as {
+        resource: { url: string }
+        accepts: BenchTerms['accepted'][]
+      }
+      return { resourceUrl: resource.url, accepted: accepts[0] as BenchTerms['accepted'] }
+    }
+    if (tries === triesMax) throw new Error(`${path} is not for sale: ${answer.status} ${text.slice(0, 300)}`)
+    await new Promise((resolve) => setTimeout(resolve, 250))
   }
-  return { resourceUrl: required.resource.url, accepted: required.accepts[0] as BenchTerms['accepted'] }
 }
+const triesMax = 40
 
 /** Signed before the clock runs, as payments of many wallets would arrive signed. */
 async function buyAll(

@@ -44,7 +44,8 @@ export async function startChild(
         child.send({ id: last, name, argument }, (error) => error && reject(error))
       }),
     stop: async () => {
-      if (child.connected) child.send({ id: -1, name: 'stop' })
+      // It may be ending by itself.
+      if (child.connected) child.send({ id: -1, name: 'stop' }, () => {})
       await ended
     },
   }

@@ -7,12 +7,10 @@ import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createResponseSigner, type Keyring } from '../../packages/till/src/signing/index.ts'
 
+export type Listener = Awaited<ReturnType<typeof openListener>>
+
 /** One shop alone behind the real HTTP app, for a parent that asks how much of the processor it took. */
-export async function serveShop(
-  listener: Awaited<ReturnType<typeof openListener>>,
-  routes: Shop['routes'],
-  keyring: Keyring,
-): Promise<void> {
+export async function serveShop(listener: Listener, routes: Shop['routes'], keyring: Keyring): Promise<void> {
   await listener.serve(
     createHttpApp({
       registry: createRegistry(routes),

@@ -56,6 +56,15 @@ async function openSide(kind: Kind, home: string, addresses: readonly string[], 
     kind === 'stock channel'
       ? await startChild('ways-to-pay/stock-side.ts', { ASSAY_HOME: home, ACCEPTED: JSON.stringify(accepted) })
       : await startChild('ways-to-pay/side.ts', { ASSAY_HOME: home })
+  try {
+    return { kind, server, ...(await prepareSide(kind, server, addresses, load)), idle: nothing } satisfies Side
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+async function prepareSide(kind: Kind, server: Child, addresses: readonly string[], load: Child) {
   const port = await server.ask<number>('port')
   const host = `127.0.0.1:${port}`
   if (kind === 'credit') await server.ask('credit', addresses)
@@ -64,7 +73,7 @@ async function openSide(kind: Kind, home: string, addresses: readonly string[], 
   const terms = await termsOf(host, kind)
   const plan = { kind, host, target, count: perRound, wallets, terms } as unknown as CreditPlan
   if (isChannel(kind)) await server.ask('channels', await load.ask('channels', { terms, wallets }))
-  return { kind, server, port, plan, idle: { node: 0, database: 0 } } satisfies Side
+  return { port, plan }
 }
 
 type Asked = {

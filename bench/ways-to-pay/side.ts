@@ -31,8 +31,9 @@ await serveNode({ shops: [openFeedShop, createCheapShop().open] }, ({ database }
   subscribe: (wallets: readonly Address[]) =>
     database
       .query(
-        `insert into subscription (wallet, tier, from_at, until_at, changed_at)
-         select wallet, 'vip', now(), now() + interval '30 days', now() from unnest($1::text[]) w (wallet)`,
+        `insert into subscription (wallet, tier, from_at, until_at, changed_at, token_secret)
+         select wallet, 'vip', now(), now() + interval '30 days', now(), (select max(version) from token_secret)
+         from unnest($1::text[]) w (wallet)`,
         [wallets],
       )
       .then(() => {}),

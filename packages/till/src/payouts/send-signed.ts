@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import type { ChainPort, Rpc } from '../chain/index.ts'
+import type { ChainPort, Network, Rpc } from '../chain/index.ts'
 import {
   aggregate3Call,
   readAggregate3,
@@ -32,6 +32,9 @@ const gasBase = 100_000n
 /** An authorization that ends sooner than this may fail in its block for nothing. */
 const marginSeconds = 120
 
+export const payoutsPerTransaction = ({ transactionGasMax }: Pick<Network, 'transactionGasMax'>): number =>
+  Number((transactionGasMax - gasBase) / gasEach)
+
 /** A payout may cost this share of what it moves in gas, and a batch this much whatever it moves. */
 const costShare = 20n
 const costFloorMicro = 500_000n
@@ -42,7 +45,7 @@ const costFloorMicro = 500_000n
  */
 export async function sendSigned(deps: SendDeps, place: SendChain): Promise<number> {
   const ready = await readReady(deps, place.chain.network.caip2)
-  const batchMax = Number((place.chain.network.transactionGasMax - gasBase) / gasEach)
+  const batchMax = payoutsPerTransaction(place.chain.network)
   let sent = 0
   for (let start = 0; start < ready.length; start += batchMax) {
     const batch = await passingOf(deps, place, ready.slice(start, start + batchMax))
