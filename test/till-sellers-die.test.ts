@@ -79,7 +79,12 @@ describe.each(adapters)('a seller on %s', (adapter) => {
     start: (plan) => startChild([adapter], plan),
     count: () => countCalls(adapter),
   })
-  const live = (_worker: number, plan?: KillPlan) => buyFromDying(sellers(), plan)
+  let calls: readonly string[] = []
+  const live = async (_worker: number, plan?: KillPlan) => {
+    const life = await buyFromDying(sellers(), plan)
+    if (plan === undefined) calls = life.calls
+    return life
+  }
 
   test('that is killed at any step of a sale is paid once and answers', async () => {
     const row = await runDeaths({
@@ -88,6 +93,10 @@ describe.each(adapters)('a seller on %s', (adapter) => {
     })
     expect(row.failures).toEqual([])
     expect(row.deaths).toBeGreaterThanOrEqual(1)
+    // With the money and without the answer: only a process that knows the route can finish the sale.
+    const settled = calls.indexOf('facilitator settle') + 1
+    expect(settled).toBeGreaterThan(0)
+    expect(await live(0, { at: settled, when: 'after' })).toMatchObject({ died: true })
   }, 600_000)
 
   test('gives nothing to whatever comes without a payment', async () => {
