@@ -20,7 +20,7 @@ export const streamShops = [
   'intents',
 ]
 
-/** What a process sells, by the name it is given: a test shop, all of the node's shops, the exchange on made-up demand, or the stream. */
+/** What a process sells, by the name it is given: a test shop, the node's shops with feeds of the test, the exchange on made-up demand, or the stream. */
 export async function openVariant(variant: NodeVariant): Promise<Required<Pick<NodeOptions, 'ownShops' | 'shops'>>> {
   const test = createTestShop().open
   if (variant === 'till') return { ownShops: 'till', shops: [test] }
@@ -30,7 +30,9 @@ export async function openVariant(variant: NodeVariant): Promise<Required<Pick<N
     return { ownShops: 'till', shops: [openSteadyExchange(3_600)] }
   }
   const { openFeedShop } = await import('./feed-shop.ts')
-  return { ownShops: 'all', shops: [test, openFeedShop] }
+  // Subscriptions are for sale while there are feeds: those of the test always are, those of the market only once they are filled.
+  const ownShops = (await listOf(variant)).map(({ name }) => name).filter((name) => name !== 'matrix')
+  return { ownShops, shops: [test, openFeedShop] }
 }
 
 /** The shops of a node of this variant: to load those that it does not open takes longer than to start it. */

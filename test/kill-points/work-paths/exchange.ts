@@ -29,7 +29,7 @@ async function newSeries(harness: JobHarness): Promise<{ symbol: string; capMicr
 async function offerTwo(harness: JobHarness, writer: PrivateKeyAccount, symbol: string): Promise<string> {
   const offer = await harness.paid(writer, '/v1/options/write', postJson({ symbol, premium_usd: '60', quantity: 2 }))
   await harness.untilFinal(writer.address)
-  await harness.run('options.harness')
+  await harness.run('options.offers')
   // A board is drawn again every moment.
   await until('the offer on the board', async () => {
     const quoted = await fetch(`${harness.till.node.address}/v1/options/quote`, postJson({ symbol }))
