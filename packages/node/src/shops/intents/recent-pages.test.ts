@@ -41,7 +41,7 @@ test('readers who come back together read each full page once', async () => {
   expect(reads.filter((after) => after < 300)).toHaveLength(15)
 })
 
-test('a page that is not full is read anew by each, so that nobody misses what was written meanwhile', async () => {
+test('a page that is not full is read again by each, so that nobody misses what was written meanwhile', async () => {
   const { log, reads, read, hold } = createLog(5)
   const pages = createRecentPages({ size: 20 }, read)
   const open = hold()

@@ -3,7 +3,7 @@ export type RecentPages<Item> = (after: number, filter?: readonly string[]) => P
 
 /**
  * Thousands of readers come back at once, as after a restart, and ask for the same: a full page never changes, so it is
- * read once for all of them. The last one, which is not full, is read by each reader anew: what was written since
+ * read once for all of them. The last one, which is not full, each reader reads itself: what was written since
  * another began to read it is known to nobody else.
  */
 export function createRecentPages<Item>(
