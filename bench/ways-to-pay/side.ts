@@ -2,7 +2,9 @@
 import type { Address } from '../../packages/protocol/src/address.ts'
 import type { Hex } from '../../packages/protocol/src/bytes.ts'
 import type { ChannelConfig } from '../../packages/protocol/src/typed-data/channel.ts'
+import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { insertChannel } from '../../packages/till/src/schemes/batch-settlement/channel-store.ts'
+import { tokenSecretInForce } from '../../packages/till/src/signing/token-secret.ts'
 import { createCheapShop } from '../../test/harness/cheap-shop.ts'
 import { openFeedShop } from '../../test/harness/feed-shop.ts'
 import { addCredit, serveNode } from '../sides/serve-node.ts'
@@ -28,13 +30,12 @@ await serveNode({ shops: [openFeedShop, createCheapShop().open] }, ({ database }
         ),
       ),
     ).then(() => {}),
-  subscribe: (wallets: readonly Address[]) =>
-    database
-      .query(
-        `insert into subscription (wallet, tier, from_at, until_at, changed_at, token_secret)
-         select wallet, 'vip', now(), now() + interval '30 days', now(), (select max(version) from token_secret)
-         from unnest($1::text[]) w (wallet)`,
-        [wallets],
-      )
-      .then(() => {}),
+  subscribe: async (wallets: readonly Address[]) => {
+    const { version } = await tokenSecretInForce(database, systemRng)
+    await database.query(
+      `insert into subscription (wallet, tier, from_at, until_at, changed_at, token_secret)
+       select wallet, 'vip', now(), now() + interval '30 days', now(), $2 from unnest($1::text[]) w (wallet)`,
+      [wallets, version],
+    )
+  },
 }))
