@@ -9,10 +9,10 @@ export const targets = [
     // The table of problems is text and numbers that a test compares with docs/errors.md.
     mutate: [
       `${till}/kernel/*.ts`,
-      `!${till}/kernel/*.test.ts`,
+      `!${till}/kernel/*.{test,fixture}.ts`,
       `!${till}/kernel/problem-table.ts`,
       `${protocol}/*.ts`,
-      `!${protocol}/*.test.ts`,
+      `!${protocol}/*.{test,fixture}.ts`,
     ],
     tests: [`${till}/kernel`, protocol],
   },

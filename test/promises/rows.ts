@@ -318,7 +318,7 @@ export const rows: readonly Row[] = [
     also: '`npm run faults`',
     promise: 'a fault planted in the till is found by the proof that should find it',
     asked: 'every planted fault is found',
-    commands: [script('planted-faults', [], ['--only', 'ed '], /^((?:ok|FAIL) .*|\d+ of \d+ planted.*)/)],
+    commands: [script('planted-faults', [], ['--only', 'payout'], /^((?:ok|FAIL) .*|\d+ of \d+ planted.*)/)],
   },
   {
     name: 'mutate',
