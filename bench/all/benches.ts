@@ -10,7 +10,7 @@ export type Bench = {
   command: string
 }
 
-const coreNames = new Set(['till', 'peers', 'tokens', 'matrix', 'load', 'scale', 'drill'])
+const coreNames = new Set(['till', 'peers', 'tokens', 'matrix', 'load', 'drill'])
 
 const shop = (name: string, minutesMax: number, more: { args?: string[]; quick?: string[] } = {}): Bench => ({
   name: [name, ...(more.args ?? [])].join(' '),
