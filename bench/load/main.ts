@@ -267,7 +267,7 @@ async function overload(stage: Stage, perSecond: number, seconds: number): Promi
   const faults = [...outcome.faults.map((fault) => `overload: ${fault}`)]
   if (outcome.broken > 0)
     faults.push(`overload: ${outcome.broken} connections broke instead of being asked to come back`)
-  if (free.share - paid.share > 2 * errorOf(paid, free))
+  if (free.share - paid.share > 3 * errorOf(paid, free))
     faults.push(`overload: paid requests were shed before free ones: ${kept}`)
   stage.faults.push(...faults)
   await checkPaid(stage, 'overload', outcome)

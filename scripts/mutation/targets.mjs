@@ -14,7 +14,7 @@ export const targets = [
       `${protocol}/*.ts`,
       `!${protocol}/*.{test,fixture}.ts`,
     ],
-    tests: [`${till}/kernel`, protocol],
+    tests: [`${till}/kernel`, protocol, `${till}/proofs`, `${till}/signing`],
   },
   {
     name: 'evaluation',

@@ -253,7 +253,12 @@ function onServer<T>(url: string, work: (client: Client) => Promise<T>): Promise
 async function inSession<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   if (session?.url !== url) {
     session?.client.end().catch(() => {})
-    session = { url, client: (await connectClient({ url })) as Client }
+    const client = (await connectClient({ url })) as Client
+    session = { url, client }
+    // A server that was killed takes it along, and the next one to ask connects again.
+    client.once('end', () => {
+      if (session?.client === client) session = undefined
+    })
   }
   const { client } = session
   client.ref()
