@@ -13,6 +13,9 @@ export const targets = [
       `!${till}/kernel/problem-table.ts`,
       `${protocol}/*.ts`,
       `!${protocol}/*.{test,fixture}.ts`,
+      // A table of facts, and what only files, streams and clocks can show.
+      `!${protocol}/{networks,sleep}.ts`,
+      `!${till}/kernel/{durable-file,stderr-log}.ts`,
     ],
     tests: [`${till}/kernel`, protocol, `${till}/proofs`, `${till}/signing`],
   },
