@@ -164,7 +164,7 @@ async function salePostedTwice(world: ReconciledTill, micro: bigint): Promise<In
   return postUnpaid(world, `again:${micro}`, rows[0]?.amount_micro ?? 0n)
 }
 
-/** The database refuses it; whoever owns its tables can put it in all the same, and then it is found. */
+/** The database refuses it; the owner of its tables can put it in all the same, and then it is found. */
 async function postUnpaid({ till, alarms }: ReconciledTill, reference: string, micro: bigint): Promise<Injected> {
   const lines = [
     { account: accounts.onchain(network, 'pay_to'), amount: micro },

@@ -325,6 +325,6 @@ export const rows: readonly Row[] = [
     also: '`npm run mutate`',
     promise: 'tests can fail',
     asked: '85 % of mutants killed',
-    commands: [script('mutate', [], ['--only', 'kernel'], /(\d+(?:\.\d+)? ?%.*)/)],
+    commands: [script('mutate', [], ['--only', 'ledger'], /(\d+(?:\.\d+)? ?%.*)/)],
   },
 ]
