@@ -41,10 +41,25 @@ export function updateRecord<T>(
 ): void {
   const record = readRecord<T>(page)
   change(record)
-  writeFileSync(pathOf(page, 'json'), `${JSON.stringify(record, null, 1)}\n`)
+  writeFileSync(pathOf(page, 'json'), `${inRows(record)}\n`)
   const path = pathOf(page, 'md')
   writeFileSync(path, withTables(readFileSync(path, 'utf8'), tablesOf(record)))
 }
+
+/** JSON with each object of plain values in one line: what a run changed is a row of the difference. */
+export function inRows(value: unknown, margin = ''): string {
+  const isNested = (part: unknown) => typeof part === 'object' && part !== null
+  const parts = isNested(value) ? Object.values(value as object) : []
+  if (!parts.some((part) => isNested(part) && !isListOfPlain(part))) return JSON.stringify(value)
+  const deeper = `${margin} `
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const lines = Object.entries(value as object)
+    .filter(([, part]) => part !== undefined)
+    .map(([name, part]) => `${deeper}${Array.isArray(value) ? '' : `${JSON.stringify(name)}: `}${inRows(part, deeper)}`)
+  return `${open}\n${lines.join(',\n')}\n${margin}${close}`
+}
+
+const isListOfPlain = (value: unknown) => Array.isArray(value) && value.every((part) => typeof part !== 'object')
 
 /** The page with these texts between its markers, in turn. */
 export function withTables(text: string, tables: readonly string[]): string {

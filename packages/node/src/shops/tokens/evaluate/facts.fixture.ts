@@ -84,15 +84,17 @@ export function powerLine({ now, state, exercised, who, couldBecome }: Power): s
 export function evaluated(changes: Changes) {
   const { verdict, missing, flags, powers, adminSet } = evaluate(factsWith(changes))
   const idle = evaluate(factsWith({})).powers
+  const changed: Record<string, string> = {}
+  for (const name of powerNames) {
+    const line = powerLine(powers[name])
+    if (line === powerLine(idle[name])) continue
+    changed[line] = changed[line] === undefined ? name : `${changed[line]} ${name}`
+  }
   return {
     verdict,
     adminSet,
     missing: missing.map(({ code }) => code),
     flags: flags.map(({ code, severity, facts }) => `${severity} ${code}: ${facts.join(' ')}`),
-    powers: Object.fromEntries(
-      powerNames
-        .filter((name) => powerLine(powers[name]) !== powerLine(idle[name]))
-        .map((name) => [name, powerLine(powers[name])]),
-    ),
+    powers: changed,
   }
 }
