@@ -75,7 +75,7 @@ export type PaidRoute = {
   bazaar?: Json
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
   commitMany?: CommitMany
-  /** Revokes what `commit` granted, when a reorg undid the payment. */
+  /** Revokes what `commit` granted, when a reorg undid the payment or it is refunded. */
   revoke?(tx: Tx, sale: Sale): Promise<void>
   release?: ReleaseAnswer
 }

@@ -13,6 +13,7 @@ import { accounts, type LedgerLine, lockBalances, owedTo, takePayToPart } from '
 import { createPayout, refundAccount } from '../payouts/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database, Tx } from '../store/database.ts'
+import { NotRefundable } from './not-refundable.ts'
 import { lockDraw, refundCredit } from './refund-draw.ts'
 
 export type RefundRequest = { paymentId: string; amountMicro?: Micro; reason: string; by: string }
@@ -90,9 +91,16 @@ export async function executeRefunds(deps: RefundDeps): Promise<void> {
     try {
       await deps.database.transaction((tx) => (draw ? executeDrawRefund(deps, tx, asked) : execute(deps, tx, asked)))
     } catch (error) {
-      deps.log.error({ paymentId: asked.payment_id, error: String(error) }, 'a refund could not be carried out yet')
+      if (error instanceof NotRefundable) await refuse(deps, asked, error.message)
+      else
+        deps.log.error({ paymentId: asked.payment_id, error: String(error) }, 'a refund could not be carried out yet')
     }
 }
+
+const refuse = (deps: RefundDeps, asked: Asked, outcome: string): Promise<void> =>
+  deps.database.transaction(async (tx) => {
+    if (await isStillAsked(tx, asked)) await decide(deps, tx, asked, { state: 'refused', outcome })
+  })
 
 async function isStillAsked(tx: Tx, { payment_id }: Asked): Promise<boolean> {
   const { rowCount } = await tx.query(`select from refund where payment_id = $1 and state = 'asked' for update`, [

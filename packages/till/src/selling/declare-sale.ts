@@ -99,7 +99,10 @@ export type SaleEffect<P extends Part, Q extends Part, B extends Part, O extends
   prepare(call: SaleCall<P, Q, B>): Promise<{ answer: Given<O>; reservation?: Json }>
   /** Gets the open transaction of the sale. What it gives replaces the prepared answer. */
   commit(tx: Tx, sale: Sale): Promise<Given<O> | undefined> | Promise<void>
-  /** Revokes what `commit` granted, when a reorganization undid the payment: needed to sell above 1 USDC at once. */
+  /**
+   * Revokes what `commit` granted, when a reorganization undid the payment or it is refunded: needed to sell above 1 USDC
+   * at once. A refund is refused where it throws `NotRefundable`, and tried again after any other error.
+   */
   revoke?(tx: Tx, sale: Sale): Promise<void>
 }
 

@@ -131,7 +131,7 @@ export type PaidAccess = {
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
   /** Instead of `commit`, where many sales at once cost hardly more than one: all of them take effect, or none. */
   commitMany?: CommitMany
-  /** Revokes what `commit` granted, when a reorg undid the payment. Needed where `revocable`. */
+  /** Revokes what `commit` granted, when a reorg undid the payment or it is refunded. Needed where `revocable`. */
   revoke?(tx: Tx, sale: Sale): Promise<void>
   /** Completes a stored answer with what is never stored, each time it is given. */
   release?: ReleaseAnswer

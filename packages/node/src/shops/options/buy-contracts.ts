@@ -1,7 +1,7 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import { formatUsd, type Micro } from '@assay/protocol/money'
-import type { AnswerContent, Sale } from '@assay/till'
+import { type AnswerContent, NotRefundable, type Sale } from '@assay/till'
 import { type PreparedAnswer, SaleImpossible } from '@assay/till/internal'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { fieldProblem } from '@assay/till/kernel/problem'
@@ -142,8 +142,8 @@ export async function revokeBuy(deps: OptionDeps, tx: Tx, sale: Sale): Promise<v
   const { position, symbol } = reservationOf(sale)
   const [ended] = await returnContracts(deps, tx, [{ id: position, symbol }], { from: 'open', to: 'revoked' })
   // It has ended, and its money is somebody's: what was paid from it cannot be reversed here.
-  if (!ended) throw new Error(`the position ${position} has ended and its premium is not refundable`)
-  if (ended.premium_micro !== sale.amountMicro) throw new Error(`a part of the position ${position} was sold`)
+  if (!ended) throw new NotRefundable(`the position ${position} has ended and its premium is not refundable`)
+  if (ended.premium_micro !== sale.amountMicro) throw new NotRefundable(`a part of the position ${position} was sold`)
   if (ended.vault_micro === 0n) return
   await post(tx, [
     {

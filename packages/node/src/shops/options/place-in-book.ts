@@ -1,4 +1,4 @@
-import type { Sale } from '@assay/till'
+import { NotRefundable, type Sale } from '@assay/till'
 import { SaleImpossible } from '@assay/till/internal'
 import { accounts, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
@@ -49,7 +49,7 @@ export async function revokePlaced(deps: OptionDeps, tx: Tx, side: Side, sale: S
      where id = $1 and state in ('pending', 'live') and open_quantity = quantity`,
     [order],
   )
-  if (rowCount === 0) throw new Error(`${order} was used, its money cannot be reversed`)
+  if (rowCount === 0) throw new NotRefundable(`${order} was used, its money cannot be reversed`)
   await tx.query(`update option_series set seq = seq + 1 where symbol = $1`, [symbol])
   await writeEvents(tx, [{ symbol, kind: 'revoked', subject: order, quantity }], deps.clock.nowMs())
 }

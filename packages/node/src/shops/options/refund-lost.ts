@@ -1,4 +1,4 @@
-import type { ReversalHook } from '@assay/till'
+import { NotRefundable, type ReversalHook } from '@assay/till'
 import { requestRefund } from '@assay/till/internal'
 import type { OptionDeps } from './deps.ts'
 import { paidRoutes } from './set-off-debts.ts'
@@ -29,5 +29,5 @@ export async function refundLost({ database, log }: OptionDeps): Promise<number>
 export const refusePartRefunds: ReversalHook = async (_tx, sale, part) => {
   const isOption = paidRoutes.includes(sale.routeId)
   if (isOption && part.reason === 'refund' && part.micro !== sale.amountMicro)
-    throw new Error(`${sale.paymentId}: option money is given back whole or not at all`)
+    throw new NotRefundable(`${sale.paymentId}: option money is given back whole or not at all`)
 }
