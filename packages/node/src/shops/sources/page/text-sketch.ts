@@ -1,5 +1,4 @@
 const wordsInShingle = 3
-const bits = 64
 /** Texts shorter than this say too little to count as a copy of another. */
 const wordsMin = 40
 
@@ -10,28 +9,42 @@ const wordsMin = 40
 export function textSketch(text: string): string {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
   if (words.length < wordsMin) return ''
-  const votes = new Int32Array(bits)
-  for (let at = 0; at + wordsInShingle <= words.length; at += 1) {
-    const [low, high] = hashOf(`${words[at]} ${words[at + 1]} ${words[at + 2]}`)
-    for (let bit = 0; bit < 32; bit += 1) {
-      votes[bit] = (votes[bit] as number) + ((low >>> bit) & 1 ? 1 : -1)
-      votes[32 + bit] = (votes[32 + bit] as number) + ((high >>> bit) & 1 ? 1 : -1)
-    }
-  }
-  let sketch = 0n
-  for (let bit = 0; bit < bits; bit += 1) if ((votes[bit] as number) > 0) sketch |= 1n << BigInt(bit)
-  return sketch.toString(16).padStart(bits / 4, '0')
+  // Two FNV-1a hashes from different starts.
+  return [majority(words, 0x01000193, 0x85ebca6b), majority(words, 0x811c9dc5, 0x01000193)]
+    .map((half) => half.toString(16).padStart(8, '0'))
+    .join('')
 }
 
-/** Two FNV-1a hashes from different starts. */
-function hashOf(text: string): [number, number] {
-  let [low, high] = [0x811c9dc5, 0x01000193]
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
-    low = Math.imul(low ^ code, 0x01000193)
-    high = Math.imul(high ^ code, 0x85ebca6b)
+/** The bits that are set in the hashes of more than half of all shingles. */
+function majority(words: readonly string[], start: number, prime: number): number {
+  // How often each bit was set, all 32 side by side: the k-th plane has the k-th binary digit of each count.
+  const planes = new Int32Array(32)
+  const shingles = words.length - wordsInShingle + 1
+  for (let at = 0; at < shingles; at += 1) {
+    let carry = hashOf(words, at, start, prime)
+    for (let place = 0; carry !== 0; place += 1) {
+      const plane = planes[place] as number
+      planes[place] = plane ^ carry
+      carry &= plane
+    }
   }
-  return [mixed(low), mixed(high)]
+  let bits = 0
+  for (let bit = 0; bit < 32; bit += 1) {
+    const count = planes.reduce((sum, plane, place) => sum + ((plane >>> bit) & 1) * 2 ** place, 0)
+    if (2 * count > shingles) bits |= 1 << bit
+  }
+  return bits >>> 0
+}
+
+/** Of a shingle with spaces between its words. */
+function hashOf(words: readonly string[], first: number, start: number, prime: number): number {
+  let hash = start
+  for (let at = first; at < first + wordsInShingle; at += 1) {
+    if (at > first) hash = Math.imul(hash ^ 0x20, prime)
+    const word = words[at] as string
+    for (let place = 0; place < word.length; place += 1) hash = Math.imul(hash ^ word.charCodeAt(place), prime)
+  }
+  return mixed(hash)
 }
 
 function mixed(hash: number): number {
