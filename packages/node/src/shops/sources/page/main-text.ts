@@ -1,4 +1,5 @@
 import type { HtmlToken } from './html-tokens.ts'
+import { oneSpaced } from './text-digest.ts'
 
 export type MainText = {
   /** Paragraphs joined by newlines; the text that quotes are checked against, before normalising. */
@@ -73,7 +74,7 @@ export function extractMainText(tokens: Iterable<HtmlToken>): MainText {
     if (token.kind === 'text') {
       if (hidden > 0 || total > charactersMax) continue
       // A soft hyphen is no part of the word that it may divide.
-      const words = token.text.replaceAll('\u00ad', '').replace(/\s+/g, ' ')
+      const words = oneSpaced(token.text.replaceAll('\u00ad', ''))
       total += words.length
       addText(current, words, link)
     } else if (token.kind === 'open') {

@@ -19,18 +19,22 @@ export function textSketch(text: string): string {
 function majority(words: readonly string[], start: number, prime: number): number {
   // How often each bit was set, all 32 side by side: the k-th plane has the k-th binary digit of each count.
   const planes = new Int32Array(32)
+  let used = 0
   const shingles = words.length - wordsInShingle + 1
   for (let at = 0; at < shingles; at += 1) {
     let carry = hashOf(words, at, start, prime)
-    for (let place = 0; carry !== 0; place += 1) {
+    let place = 0
+    for (; carry !== 0; place += 1) {
       const plane = planes[place] as number
       planes[place] = plane ^ carry
       carry &= plane
     }
+    if (place > used) used = place
   }
   let bits = 0
   for (let bit = 0; bit < 32; bit += 1) {
-    const count = planes.reduce((sum, plane, place) => sum + ((plane >>> bit) & 1) * 2 ** place, 0)
+    let count = 0
+    for (let place = used - 1; place >= 0; place -= 1) count = 2 * count + (((planes[place] as number) >>> bit) & 1)
     if (2 * count > shingles) bits |= 1 << bit
   }
   return bits >>> 0
