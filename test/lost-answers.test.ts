@@ -55,7 +55,7 @@ async function untilDelivered(payer: string): Promise<void> {
   await expect
     .poll(async () => {
       const { rows } = await till.db.owner.query<{ n: bigint }>(
-        'select count(*) as n from payment where payer = $1 and delivered_at is null',
+        "select count(*) as n from payment where payer = $1 and state = 'served' and delivered_at is null",
         [payer.toLowerCase()],
       )
       return rows[0]?.n
@@ -91,12 +91,20 @@ test('a client that hangs up while its payment settles pays once: its next try g
   fault.until = undefined
   goOn()
   await untilState(buyer.address, 'served')
-  const retried = await send(target, await signPayment(buyer, offer))
+  const fresh = await signPayment(buyer, offer)
+  const retried = await send(target, fresh)
   expect(retried.status).toBe(200)
   expect(await retried.json()).toMatchObject({ echo: 'lost' })
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
   // It was delivered, which is noted behind the answer: the next purchase is a purchase again.
   await untilDelivered(buyer.address)
+  // But the one that asked for the answer is never settled: whoever did not see it come sends the same once more.
+  const copy = await send(target, fresh)
+  expect([copy.status, await copy.json()]).toMatchObject([
+    409,
+    { code: 'payment_used', detail: expect.stringContaining('earlier payment') },
+  ])
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
   expect((await buy(buyer, target)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(2000n)
 })

@@ -1,10 +1,22 @@
 import { transferKey } from '../../packages/till/src/ledger/transfer-key.ts'
 import { reachOfGap } from '../../packages/till/src/store/restore.ts'
-import { claimKey, decideClaim, fitsBalance, mayReclaim } from '../../packages/till/src/transitions/decide-claim.ts'
+import {
+  claimKey,
+  decideClaim,
+  fitsBalance,
+  isLeftUnsettled,
+  mayReclaim,
+} from '../../packages/till/src/transitions/decide-claim.ts'
 import { reorgLossAccount } from '../../packages/till/src/transitions/decide-finality.ts'
 import { isInGap } from '../../packages/till/src/transitions/explain-transfer.ts'
 import { isOpen, lostAnswerStates, type PaymentState } from '../../packages/till/src/transitions/payment-state.ts'
-import { inFlightChange, mayMove, moves, type StateChange } from '../../packages/till/src/transitions/state-changes.ts'
+import {
+  answeredBefore,
+  inFlightChange,
+  mayMove,
+  moves,
+  type StateChange,
+} from '../../packages/till/src/transitions/state-changes.ts'
 import { authorizationOf } from './abstract-chain.ts'
 import {
   type Authorization,
@@ -112,6 +124,25 @@ export function claim(bound: Bound, store: Store, handler: Handler, ignoreUndeli
     count(store, row, 1)
   }
   return { outcome: decideClaim({ written: fits, undelivered: undelivered?.id ?? null, isNew, fits }), id }
+}
+
+/** Claims it as ended, or ends what was released: it is never settled. */
+export function leaveUnsettled(bound: Bound, store: Store, handler: Handler): boolean {
+  const { id: auth, key, payer, request, micro, until } = authorizationOf(bound, handler.auth)
+  const id = `${key}/${handler.n}`
+  const stored = storedKey(id, key)
+  const known = rowStoredAs(store, stored)
+  if (known) {
+    if (!known.final && apply(store, known, moves.answerBefore) !== undefined) known.reason = answeredBefore
+    return isLeftUnsettled(known)
+  }
+  store.rows.push({
+    ...{ id, stored, key, auth, payer, request, micro, until, state: moves.answerBefore.to, owner: handler.owner },
+    ...{ attempt: 0, leaseOver: false, clientGone: false, delivered: false, head: handler.head, tx: null, at: null },
+    ...{ fork: null, position: null, reason: answeredBefore, final: false, provisional: false, reorgs: 0 },
+  })
+  store.rows.sort((one, other) => (one.id < other.id ? -1 : 1))
+  return true
 }
 
 export function reclaim(bound: Bound, store: Store, handler: Handler, row: Row): boolean {

@@ -265,6 +265,7 @@ function chainActions(bound: Bound, world: World, actions: Action[]): void {
  * their names: the one that comes first is called the first.
  */
 function sendActions(bound: Bound, world: World, actions: Action[]): void {
+  if (bound.oneAfterTheOther && world.handlers.length > 0) return
   for (const id in bound.sends) {
     for (const owner of world.alive) {
       actions.push(

@@ -68,7 +68,14 @@ export const smallBounds: readonly Bound[] = [
   }),
   bound('an answer that is lost, and a fresh authorization', [quote, fresh], {
     sends: { a: 1, 'a-fresh': 1 },
-    carried: [],
+    carried: ['a'],
+    says: ['submitted'],
+    lostAnswers: 1,
+  }),
+  bound('a fresh authorization for a lost answer, sent again', [quote, fresh], {
+    sends: { a: 1, 'a-fresh': 2 },
+    oneAfterTheOther: true,
+    says: ['submitted'],
     lostAnswers: 1,
   }),
   bound('the cap of the exposure', [quote, others], {
@@ -108,6 +115,7 @@ export const fullBounds: readonly Bound[] = [
   more('a sale, a restore and a reorganisation', { heights: 3 }),
   more('a payout, a restore and a reorganisation', { heights: 4 }),
   more('an answer that is lost, and a fresh authorization', { carried: ['a', 'a-fresh'], crashes: 1 }),
+  more('a fresh authorization for a lost answer, sent again', { oneAfterTheOther: false }),
   // Which buyer is first also says whose transfer is first in the transaction.
   more('the part of the cap that is for known payers', { batch: ['a', 'b'], alike: false }),
   more('the cap of the exposure', { alike: false }),

@@ -92,4 +92,5 @@ export const copyWorld = (world: World): World => ({
   granted: world.granted.slice(),
   lost: world.lost,
   answered402: world.answered402.slice(),
+  answeredBefore: world.answeredBefore.slice(),
 })

@@ -13,6 +13,8 @@ export type Explored = {
   idleStates: number
   depth: number
   complete: boolean
+  /** What the bound allows and no run of it used: it shows nothing about that. */
+  unused: readonly string[]
   violation?: Found
 }
 
@@ -35,14 +37,15 @@ export function explore(
 ): Explored {
   const known = createStateSet()
   const hash = createHash()
-  const result: Explored = { states: 0, transitions: 0, idleStates: 0, depth: 0, complete: false }
   const start = initialWorld(bound)
+  const unused = new Set(Object.keys(start.left).filter((what) => start.left[what] !== 0))
+  const result: Omit<Explored, 'unused'> = { states: 0, transitions: 0, idleStates: 0, depth: 0, complete: false }
   known.add(hash(start), -1)
   let level: (World | string)[] = [start]
   let firstOfLevel = 0
   const stop = (index: number, what: string, last?: string): Explored => {
     const trace = [...traceTo(bound, known, hash, index), ...(last === undefined ? [] : [last])]
-    return { ...result, states: known.size(), violation: { what, trace } }
+    return { ...result, states: known.size(), unused: [...unused], violation: { what, trace } }
   }
   for (; level.length > 0; result.depth += 1) {
     const following: (World | string)[] = []
@@ -59,6 +62,7 @@ export function explore(
         if (index === from) continue
         result.transitions += 1
         if (isNew) {
+          for (const what of unused) if (next.left[what] !== start.left[what]) unused.delete(what)
           const wrong = violationOf(() => checkAlways(bound, next))
           if (typeof wrong === 'string') return stop(from, wrong, action.label())
           following.push(following.length < unpackedMax ? next : encode(next))
@@ -74,11 +78,11 @@ export function explore(
     firstOfLevel += level.length
     level = following
     onLevel?.({ depth: result.depth, states: known.size(), waiting: level.length })
-    if (known.size() > statesMax) return { ...result, states: known.size() }
+    if (known.size() > statesMax) return { ...result, states: known.size(), unused: [...unused] }
   }
   const circle = known.firstOnCircle()
   if (circle >= 0) return stop(circle, 'nothing that happens by itself leads to an idle state from here')
-  return { ...result, states: known.size(), complete: true }
+  return { ...result, states: known.size(), unused: [...unused], complete: true }
 }
 
 /** What is wrong, in words; false when nothing came of the action. */

@@ -134,6 +134,8 @@ export function createHash() {
     for (const id of world.granted) text(id)
     number(world.lost)
     for (const key of world.answered402) text(key)
+    number(-7)
+    for (const key of world.answeredBefore) text(key)
     hash[0] = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(two ^ (two >>> 13), 3266489909)
     hash[1] = Math.imul(two ^ (two >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909)
     return hash

@@ -1,4 +1,5 @@
 import { isExposed } from '../../packages/till/src/transitions/decide-exposure.ts'
+import { isLeftUnsettled } from '../../packages/till/src/transitions/decide-claim.ts'
 import { isOpen } from '../../packages/till/src/transitions/payment-state.ts'
 import { authorizationOf } from './abstract-chain.ts'
 import { type Bound, type Row, Violation, type World } from './world.ts'
@@ -13,6 +14,7 @@ export function checkAlways(bound: Bound, world: World): void {
   checkBooks(bound, world)
   checkPaid(world)
   checkOpen(world)
+  checkAnsweredBefore(world)
   checkCredited(bound, world, (id) => world.arrived.includes(id))
   checkExposure(bound, world)
 }
@@ -77,6 +79,13 @@ function checkPaid({ store }: World): void {
     if (fits.length !== (paid(row) ? 1 : 0))
       throw new Violation(`${row.id} is ${row.state} and has ${fits.length} transfers`)
   }
+}
+
+/** Its buyer has what it asked for: a copy of it buys nothing, and what somebody else carries to the chain is credit. */
+function checkAnsweredBefore({ store, answeredBefore }: World): void {
+  for (const row of store.rows)
+    if (answeredBefore.includes(row.key) && !isLeftUnsettled(row) && row.state !== 'credited')
+      throw new Violation(`${row.id} is ${row.state} after its request got the answer of an earlier payment`)
 }
 
 function checkOpen({ store }: World): void {

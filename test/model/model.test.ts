@@ -4,11 +4,12 @@ import { explore } from './explore.ts'
 
 /** The small bounds; `npm run model` goes further. */
 test.each(smallBounds)('every interleaving holds: $name', (bound) => {
-  const { states, transitions, idleStates, violation, complete } = explore(bound)
+  const { states, transitions, idleStates, violation, complete, unused } = explore(bound)
   const trace =
     violation && [violation.what, ...violation.trace.map((line, index) => `${index + 1}. ${line}`)].join('\n')
   expect(trace).toBeUndefined()
   expect(complete).toBe(true)
+  expect(unused).toEqual([])
   expect(idleStates).toBeGreaterThan(0)
   process.stdout.write(`${bound.name}: ${states} states, ${transitions} transitions, ${idleStates} idle\n`)
 })

@@ -33,7 +33,18 @@ import {
   seenOf,
   useOf,
 } from './abstract-chain.ts'
-import { claim, conflictOf, credit, endRow, finish, intend, reclaim, resume, rowOf } from './abstract-store.ts'
+import {
+  claim,
+  conflictOf,
+  credit,
+  endRow,
+  finish,
+  intend,
+  leaveUnsettled,
+  reclaim,
+  resume,
+  rowOf,
+} from './abstract-store.ts'
 import { checkFreshPayers } from './invariants.ts'
 import { reasons } from './reasons.ts'
 import {
@@ -100,7 +111,7 @@ export function readFirst(bound: Bound, world: World, handler: Handler): unknown
 function answerKnown(bound: Bound, world: World, handler: Handler, earlier: Row): unknown {
   const auth = authorizationOf(bound, handler.auth)
   const sameRequest = earlier.request === auth.request
-  const kind = answerRepeat({ state: earlier.state, sameKey: true, sameRequest, knowsIdentifier: false })
+  const kind = answerRepeat({ ...earlier, sameKey: true, sameRequest, knowsIdentifier: false })
   if (kind === 'reclaim') {
     handler.row = earlier.id
     handler.at = 'reclaim'
@@ -126,8 +137,16 @@ export function claimStep(bound: Bound, world: World, handler: Handler): void {
 function askForLost(bound: Bound, world: World, handler: Handler, earlier: Row): void {
   if (earlier.key === authorizationOf(bound, handler.auth).key) handler.at = 'conflict'
   else if (isLostAnswer(earlier, world.alive.includes(earlier.owner))) {
-    if (earlier.state === 'served') earlier.delivered = true
-    answer(bound, world, handler, earlier.state === 'served' ? 'stored' : '503')
+    if (earlier.state !== 'served') return void answer(bound, world, handler, '503')
+    if (!leaveUnsettled(bound, world.store, handler)) {
+      handler.at = 'conflict'
+      return
+    }
+    earlier.delivered = true
+    const { key } = authorizationOf(bound, handler.auth)
+    if (!world.answeredBefore.includes(key)) world.answeredBefore.push(key)
+    world.answeredBefore.sort()
+    answer(bound, world, handler, 'stored')
   } else handler.at = 'claim_again'
 }
 

@@ -34,6 +34,8 @@ export type Bound = {
   authorizations: readonly Authorization[]
   /** How often each is presented to the node. */
   sends: Readonly<Record<string, number>>
+  /** A request is sent when the one before has been answered. */
+  oneAfterTheOther?: boolean
   /** Those that anyone may carry to the chain. */
   carried: readonly string[]
   processes: 1 | 2
@@ -213,6 +215,8 @@ export type World = {
   granted: string[]
   lost: number
   answered402: string[]
+  /** Keys that got the answer of an earlier payment, and are never settled. */
+  answeredBefore: string[]
 }
 
 export const headOf = (world: World): number => world.blocks.length - 1
@@ -273,5 +277,6 @@ export function initialWorld(bound: Bound): World {
     granted: [],
     lost: 0,
     answered402: [],
+    answeredBefore: [],
   }
 }

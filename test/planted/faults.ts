@@ -82,6 +82,15 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { outside: 'what is known of an identifier is a fact that the model is given' },
   },
   {
+    name: 'copy of what asked for a lost answer is settled',
+    file: 'packages/till/src/gate/sell-answer.ts',
+    fn: 'afterUndelivered',
+    find: "earlier.state === 'served' && !(await deps.claims.leaveUnsettled(claim))",
+    replace: 'false',
+    proof: { file: 'test/lost-answers.test.ts', test: 'a client that hangs up while its payment settles' },
+    model: { outside: 'what is written before an earlier answer is given; the model has its own handlers' },
+  },
+  {
     name: 'credit of the quote for another amount',
     file: 'packages/till/src/transitions/decide-recovery.ts',
     fn: 'paysExactly',

@@ -4,7 +4,7 @@ import { createBatcher } from '../store/group-commit.ts'
 import type { ClaimOutcome } from '../transitions/decide-claim.ts'
 import type { Owner } from './owner.ts'
 import { type Intent, writeIntents } from './store-advance.ts'
-import { type Claim, insertClaims, reclaimReleased } from './store-claim.ts'
+import { type Claim, insertClaims, leaveUnsettled, reclaimReleased } from './store-claim.ts'
 
 /** Time a claimed payment may take until recovery looks at it even though its owner lives. */
 export const claimLeaseMs = 60_000
@@ -47,6 +47,8 @@ export function createClaims(database: Database, owner: Owner, clock: Clock) {
     remove: (claim: ClaimKey) => known.delete(keyOf(claim)),
     claim: (claim: Claim) => claims.submit(claim),
     reclaim: (claim: Claim) => reclaimReleased(database, claim, worker()),
+    /** Before the request gets the answer of an earlier payment; false when this one is worked on, or bought something. */
+    leaveUnsettled: (claim: Claim) => leaveUnsettled(database, claim, worker()),
     intend: (intent: Intent) => intents.submit(intent),
   }
 }

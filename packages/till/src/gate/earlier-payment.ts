@@ -4,6 +4,7 @@ import type { PaymentRecord } from '../contract/payment-record.ts'
 import { equalBytes } from '../kernel/bytes.ts'
 import { transfersOfKey } from '../ledger/index.ts'
 import { answerRepeat, hasReachedUs } from '../transitions/decide-claim.ts'
+import { answeredBefore } from '../transitions/state-changes.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { Presented } from './purchase.ts'
 import { refuse, refuse402, refuseRetryLater } from './refuse.ts'
@@ -21,6 +22,7 @@ export async function answerDuplicate(
   const { call, payment } = presented
   const answer = answerRepeat({
     state: earlier.state,
+    reason: earlier.reason,
     sameKey: earlier.paymentKey === payment.paymentKey && earlier.network === payment.network,
     sameRequest: earlier.fingerprint.equals(presented.fingerprint),
     knowsIdentifier: knowsIdentifier(earlier, presented),
@@ -46,7 +48,12 @@ export async function answerDuplicate(
     case 'stored_answer':
       return returnStoredAnswer(deps, call, earlier)
     case 'used':
-      return refuse('payment_used', { extra: { status_url: statusUrl, ...answerUrl(deps, earlier) } })
+      return earlier.reason === answeredBefore
+        ? refuse('payment_used', {
+            detail: 'Its request got the answer of an earlier payment, and this one is not settled.',
+            extra: { status_url: statusUrl },
+          })
+        : refuse('payment_used', { extra: { status_url: statusUrl, ...answerUrl(deps, earlier) } })
     case 'failed':
       if (await reachedUs(deps, earlier)) return refuse('payment_credited', { extra: { status_url: statusUrl } })
       return refuse402(deps, call, {

@@ -2,6 +2,8 @@ import type { PaymentRecord } from '../contract/payment-record.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { transfersOfKey } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
+import { paidOtherwise } from '../transitions/other-use.ts'
+import { answeredBefore } from '../transitions/state-changes.ts'
 import { findPayment } from './store-advance.ts'
 
 /** The status of a payment, never what it bought: the id alone is enough to read it. */
@@ -34,7 +36,7 @@ export type PaymentDisputeStatus = {
 
 function nextFor({ state, deliveredAt, reason }: PaymentRecord): PaymentStatus['next'] {
   if (state === 'served' && deliveredAt) return 'done'
-  return state === 'failed' && reason === 'paid_otherwise' ? 'done' : nextOf[state]
+  return state === 'failed' && (reason === paidOtherwise || reason === answeredBefore) ? 'done' : nextOf[state]
 }
 
 const nextOf: Record<PaymentRecord['state'], PaymentStatus['next']> = {

@@ -161,7 +161,12 @@ async function afterUndelivered(
       { ...earlier, delivered: earlier.deliveredAt !== null },
       earlier.clientGone || (await deps.owner.isAlive(earlier.owner)),
     )
-  if (isLost) return answerLost(deps, purchase.call, earlier)
+  if (isLost) {
+    // A copy of this payment that comes after the answer has arrived would buy it a second time.
+    if (earlier.state === 'served' && !(await deps.claims.leaveUnsettled(claim)))
+      return afterConflict(deps, purchase, claim)
+    return answerLost(deps, purchase.call, earlier)
+  }
   // Another process is serving it at this moment: this is its own purchase.
   return claimPayment(deps, purchase, { ...claim, ignoreUndelivered: true })
 }

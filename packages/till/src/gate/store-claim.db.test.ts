@@ -5,10 +5,10 @@ import { expect, test } from 'vitest'
 import type { Database } from '../store/database.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { fitsBalance, inFlightPerPayerMax } from '../transitions/decide-claim.ts'
-import { moves } from '../transitions/state-changes.ts'
+import { answeredBefore, moves } from '../transitions/state-changes.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { endPayment, findConflict } from './store-advance.ts'
-import { type Claim, insertClaims, reclaimReleased, recountInFlight } from './store-claim.ts'
+import { type Claim, insertClaims, leaveUnsettled, reclaimReleased, recountInFlight } from './store-claim.ts'
 
 const db = await useTestDatabase()
 
@@ -16,7 +16,7 @@ const worker = (owner: bigint) => ({ owner, nowMs: Date.now(), leaseMs: 60_000 }
 const claimAs = async (owner: bigint, claim: Claim) => (await insertClaims(db.database, [claim], worker(owner)))[0]
 
 test('claim without its unique key: one payment is claimed once, by whichever process comes first', async () => {
-  const claims = Array.from({ length: 8 }, (_, n) => ({ ...sampleClaim(1), id: `pay_copy_${n}` }))
+  const claims = Array.from({ length: 8 }, (_, n) => ({ ...sampleClaim(1), id: `paycopy_${n}` }))
   const outcomes = await Promise.all(claims.map((claim, n) => claimAs(BigInt(n), claim)))
   expect(outcomes.map((outcome) => outcome?.status).sort()).toEqual(['claimed', ...Array(7).fill('conflict')])
   const { rows } = await db.owner.query('select in_flight from payer_in_flight where payer = $1', [
@@ -27,7 +27,7 @@ test('claim without its unique key: one payment is claimed once, by whichever pr
 
 test('a copy that lost the race and finds its payer counted again meanwhile does not count the payer down', async () => {
   const claim = sampleClaim(10)
-  const copy = { ...claim, id: 'pay_copy' }
+  const copy = { ...claim, id: 'paycopy' }
   let began = () => {}
   const taken = new Promise<void>((resolve) => {
     began = resolve
@@ -130,6 +130,33 @@ test('a lost answer is found behind a purchase of the same thing that is still u
     lost.payer,
   ])
   expect(await claimAs(3n, again)).toEqual({ status: 'undelivered', paymentId: lost.id })
+})
+
+test('what asked for the answer of an earlier payment is never claimed again, new or released, and holds nothing', async () => {
+  const [fresh, released, claimed] = [11, 12, 13].map((number) => ({
+    ...sampleClaim(number),
+    payer: sampleClaim(11).payer,
+  })) as [Claim, Claim, Claim]
+  await claimAs(1n, released)
+  await endPayment(db.database, { id: released.id, move: moves.releaseAbandoned, reason: 'test' }, Date.now())
+  await claimAs(1n, claimed)
+  for (const copy of [1, 2])
+    for (const claim of [fresh, released])
+      expect(await leaveUnsettled(db.database, { ...claim, id: `${claim.id}_${copy}` }, worker(2n))).toBe(true)
+  for (const claim of [fresh, released]) {
+    expect(await claimAs(1n, { ...claim, id: 'pay_again' })).toEqual({ status: 'conflict' })
+    expect(await reclaimReleased(db.database, claim, worker(1n))).toEqual({ status: 'conflict' })
+    expect(await findConflict(db.database, claim)).toMatchObject({
+      state: 'failed',
+      reason: answeredBefore,
+      final: false,
+    })
+  }
+  // One that is being worked on decides for itself.
+  expect(await leaveUnsettled(db.database, { ...claimed, id: 'pay_other' }, worker(2n))).toBe(false)
+  expect(await findConflict(db.database, claimed)).toMatchObject({ id: claimed.id, state: 'claimed' })
+  const { rows } = await db.owner.query('select in_flight from payer_in_flight where payer = $1', [fresh.payer])
+  expect(rows).toEqual([{ in_flight: 1 }])
 })
 
 test('a claim fits beside those in flight exactly when the rule says so, a new one and one that is claimed again', async () => {

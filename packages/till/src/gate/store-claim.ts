@@ -11,10 +11,11 @@ import {
   claimKey,
   decideClaim,
   inFlightPerPayerMax,
+  isLeftUnsettled,
   undeliveredAnswerHours,
 } from '../transitions/decide-claim.ts'
-import { lostAnswerStates, sqlList } from '../transitions/payment-state.ts'
-import { moves } from '../transitions/state-changes.ts'
+import { lostAnswerStates, type PaymentState, sqlList } from '../transitions/payment-state.ts'
+import { answeredBefore, moves } from '../transitions/state-changes.ts'
 
 /** All that is known at the moment a payment is claimed; the row is the stored quote. */
 export type Claim = ClaimedPayment & {
@@ -148,6 +149,61 @@ async function outcomeOf(sql: Database | Tx, claim: Claim, row: ClaimRow | undef
   // meanwhile. A crash in between only makes the payer wait for that job.
   if (row.flight && !row.claimed) await recountInFlight(sql, claim.network, claim.payer)
   return decideClaim({ written: row.claimed, undelivered: row.undelivered, isNew: row.fresh, fits: row.flight })
+}
+
+/**
+ * Keeps a payment from being settled however often it is sent, for its request gets the answer of an earlier one. Claimed like
+ * any other: should somebody else carry it to the chain, its money is its payer's credit.
+ */
+export async function leaveUnsettled(
+  sql: Database | Tx,
+  claim: Claim,
+  { owner, nowMs }: { owner: bigint; nowMs: number },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `with taken as (
+       insert into claim (payer, network, payment_key, payment_id) values ($5, claim_network($3, $7), $7, $1) on conflict do nothing returning 1)
+     insert into payment (id, state, reason, network, asset, payer, scheme, payment_key, signed_digest, pay_to, payee, quoted_micro,
+       amount_micro, valid_before, route_id, resource, fingerprint, ref, aff, revocable, adds_credit, owner, lease_until, claimed_at,
+       ended_at, head_block)
+     select $1, '${moves.answerBefore.to}', '${answeredBefore}', $3, $4, $5, $6, $7, $8, $9, $10, $11::bigint, $11::bigint, $12, $13, $14,
+       $15, $16, $17, $18, $19, $20, $2, $2, $2, $21 from taken`,
+    [
+      claim.id,
+      new Date(nowMs),
+      claim.network,
+      claim.asset,
+      claim.payer,
+      claim.scheme,
+      fromHex(claim.paymentKey),
+      claim.signedDigest,
+      claim.payTo,
+      claim.payee,
+      claim.quotedMicro,
+      claim.validBefore,
+      claim.routeId,
+      claim.resource,
+      claim.fingerprint,
+      claim.ref,
+      claim.aff,
+      claim.revocable,
+      claim.addsCredit,
+      owner,
+      claim.headBlock,
+    ],
+  )
+  if (rowCount > 0) return true
+  const { rows } = await sql.query<{ state: PaymentState; final: boolean }>(
+    `with claimed as (
+       select payment_id as id from claim where payer = $1 and network = claim_network($2, $3) and payment_key = $3),
+     moved as (
+       update payment set state = '${moves.answerBefore.to}', reason = '${answeredBefore}'
+       where id = (select id from claimed) and state in ${sqlList(moves.answerBefore.from)} and not final returning state, final)
+     select state, final from moved union all
+     select state, final from payment where id = (select id from claimed) and not exists (select from moved)`,
+    [claim.payer, claim.network, fromHex(claim.paymentKey)],
+  )
+  return rows[0] !== undefined && isLeftUnsettled(rows[0])
 }
 
 class OverLimit extends Error {}

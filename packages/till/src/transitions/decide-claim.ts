@@ -1,6 +1,7 @@
 import type { Micro } from '@assay/protocol/money'
 import { paidOtherwise } from './other-use.ts'
 import { isUnsold, lostAnswerStates, type PaymentState } from './payment-state.ts'
+import { answeredBefore } from './state-changes.ts'
 
 export const inFlightPerPayerMax = 8
 
@@ -59,8 +60,13 @@ type Abandoned = { state: PaymentState; reason: string | null; sameRequest: bool
 export const mayResume = ({ state, reason, sameRequest, sameAuthorization }: Abandoned): boolean =>
   state === 'unknown' && reason === 'owner_gone' && sameRequest && sameAuthorization
 
+/** A payment that can never be settled any more, or can be kept from it, before the answer of an earlier one goes out. */
+export const isLeftUnsettled = ({ state, final }: { state: PaymentState; final: boolean }): boolean =>
+  state === 'failed' || (state === 'released' && final)
+
 export type Repeated = {
   state: PaymentState
+  reason: string | null
   sameKey: boolean
   sameRequest: boolean
   /** The request has the secret identifier of the earlier payment. */
@@ -82,7 +88,7 @@ export type RepeatAnswer =
   | 'refunded'
 
 /** The answer to a request whose payment key or identifier is known. */
-export function answerRepeat({ state, sameKey, sameRequest, knowsIdentifier }: Repeated): RepeatAnswer {
+export function answerRepeat({ state, reason, sameKey, sameRequest, knowsIdentifier }: Repeated): RepeatAnswer {
   if (!sameRequest) return sameKey ? 'other_request' : 'identifier_conflict'
   switch (state) {
     case 'claimed':
@@ -95,7 +101,7 @@ export function answerRepeat({ state, sameKey, sameRequest, knowsIdentifier }: R
     case 'served':
       return knowsIdentifier ? 'stored_answer' : 'used'
     case 'failed':
-      return 'failed'
+      return reason === answeredBefore ? 'used' : 'failed'
     case 'released':
       return 'reclaim'
     case 'credited':

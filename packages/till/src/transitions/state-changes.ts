@@ -14,6 +14,8 @@ export type StateChange = {
 
 /** Marks an unknown payment whose process died while it settled. */
 export const ownerGone = 'owner_gone'
+/** Marks a payment that was never settled: its request got the answer of an earlier one. */
+export const answeredBefore = 'answered_before'
 
 export const moves = {
   /** The answer is stored; from here on money may move. */
@@ -31,6 +33,8 @@ export const moves = {
   fail: { from: ['settling'], to: 'failed', by: 'attempt' },
   /** The payment key was used for something else, in a final block. */
   failForOtherUse: { from: ['settling'], to: 'failed', by: 'attempt', final: true },
+  /** Its request gets the answer of an earlier payment: it is not claimed again. */
+  answerBefore: { from: ['released'], to: 'failed', by: 'anyone' },
   /** The process is gone, before it sent anything or after it may have. */
   releaseAbandoned: { from: ['claimed'], to: 'released', by: 'anyone' },
   markAbandonedUnknown: { from: ['settling'], to: 'unknown', by: 'anyone' },

@@ -48,8 +48,8 @@ export const reversalsSql = (evidence: EvidenceSql, where: string) =>
  * will, and a premium may go to the buyer under another name.
  */
 const ownMoney = /^(?:credit|options)\./
-/** Ends of a payment that are nobody's fault: its time ran out before it was submitted to the chain. */
-const blameless: ReadonlySet<string> = new Set(['authorization_expired', 'reorged', 'owner_gone'])
+/** Ends of a payment that are nobody's fault: its time ran out before it was submitted to the chain, or it was not needed. */
+const blameless: ReadonlySet<string> = new Set(['authorization_expired', 'reorged', 'owner_gone', 'answered_before'])
 
 /** The operator keeps a tenth of a citation's price; the rest may return to the payer under another name. */
 const creatorsCostDivisor = 10n
