@@ -98,7 +98,7 @@ test('a client that hangs up while its payment settles pays once: its next try g
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
   // It was delivered, which is noted behind the answer: the next purchase is a purchase again.
   await untilDelivered(buyer.address)
-  // But the one that asked for the answer is never settled: whoever did not see it come sends the same once more.
+  // But the one that asked for the answer is never settled: a client that did not get it sends the same once more.
   const copy = await send(target, fresh)
   expect([copy.status, await copy.json()]).toMatchObject([
     409,

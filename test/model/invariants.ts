@@ -1,5 +1,5 @@
-import { isExposed } from '../../packages/till/src/transitions/decide-exposure.ts'
 import { isLeftUnsettled } from '../../packages/till/src/transitions/decide-claim.ts'
+import { isExposed } from '../../packages/till/src/transitions/decide-exposure.ts'
 import { isOpen } from '../../packages/till/src/transitions/payment-state.ts'
 import { authorizationOf } from './abstract-chain.ts'
 import { type Bound, type Row, Violation, type World } from './world.ts'

@@ -60,7 +60,7 @@ const execute = (revoke: NonNullable<PaidRoute['revoke']>, hook: ReversalHook = 
 
 const revenue = () => balanceOf(db.database, accounts.revenue(network, 'test.route'))
 
-test('what its seller cannot take back is not refunded, once and for good, and its money stays where it is', async () => {
+test('what can no longer be revoked is not refunded, once and for good, and its money stays where it is', async () => {
   const used = await asked('pay_used')
   const part = await asked('pay_part', 40n)
   const before = await revenue()
