@@ -73,6 +73,8 @@ export type History = {
   /** What subscribers of the stream hold, by wallet. */
   streams: Map<string, { token: string | undefined; lastSeq: number }>
   eventsRead: number
+  /** Draws that were asked for without a name so far: each is for something of its own. */
+  unnamedDraws: number
   /** Calls paid by voucher, and what each buyer knows of its channel. */
   channels: { calls: ChannelCall[]; states: Map<number, ChannelState> }
 }
@@ -90,5 +92,6 @@ export const createHistory = (): History => ({
   leaves: [],
   streams: new Map(),
   eventsRead: 0,
+  unnamedDraws: 0,
   channels: { calls: [], states: new Map() },
 })

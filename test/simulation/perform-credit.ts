@@ -47,7 +47,10 @@ export async function drawCredit(scene: Scene, step: Step): Promise<boolean> {
     const wanted = wantedBy(scene, buyer, number, `d-${buyer}-${number}`)
     const key = number % 3 === 0 ? undefined : `k-${number}`
     // Anyone who gives no name asks for something new each time.
-    if (key === undefined) wanted.path = wanted.path.replace(/=d-/, `=u${scene.history.draws.size + place}-`)
+    if (key === undefined) {
+      scene.history.unnamedDraws += 1
+      wanted.path = wanted.path.replace(/=d-/, `=u${scene.history.unnamedDraws}-`)
+    }
     return draw(scene, buyer, key, wanted)
   }
   // Two in a row, so that the second finds a balance that was full recently; the others at once.

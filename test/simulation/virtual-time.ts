@@ -27,11 +27,17 @@ export type Life = {
   readonly late: boolean
   /** Aborted at the moment of death. */
   readonly ended: AbortSignal
+  /** Aborted when its connections break: what it had handed over to them before arrives all the same. */
+  readonly cutOff: AbortSignal
   end(): void
 }
 
+/** Real time: bytes on the way between two sockets of one process are counted by no port. */
+const lastBytesMs = 20
+
 export function beginLife({ late = false } = {}): Life {
   const death = new AbortController()
+  const cut = new AbortController()
   return {
     get alive() {
       return !death.signal.aborted
@@ -39,7 +45,12 @@ export function beginLife({ late = false } = {}): Life {
     skewMs: 0,
     late,
     ended: death.signal,
-    end: () => death.abort(new Error('the process died')),
+    cutOff: cut.signal,
+    end: () => {
+      const reason = new Error('the process died')
+      death.abort(reason)
+      setTimeout(() => cut.abort(reason), lastBytesMs)
+    },
   }
 }
 

@@ -188,7 +188,7 @@ async function keepProcesses(setup: ProcessSetup) {
     return {
       address: node.address,
       fetch: (path, init = {}) => {
-        const signal = init.signal ? AbortSignal.any([init.signal, life.ended]) : life.ended
+        const signal = init.signal ? AbortSignal.any([init.signal, life.cutOff]) : life.cutOff
         return time.until(fetch(`${node.address}${path}`, { ...init, signal }))
       },
     }
