@@ -109,6 +109,29 @@ test('a client that hangs up while its payment settles pays once: its next try g
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(2000n)
 })
 
+test('a client that names its purchase gets the lost answer with a fresh authorization, as often as it sends that', async () => {
+  const buyer = await till.newBuyer()
+  const target = `${url}?message=named`
+  const offer = await quote(target)
+  const identifier = 'lost-purchase-0001'
+  let goOn = () => {}
+  fault.until = new Promise((resolve) => {
+    goOn = resolve
+  })
+  const header = encodePayload(await signPayment(buyer, offer, { identifier }))
+  await sendAndHangUp(target, header, () => untilState(buyer.address, 'settling').then(() => undefined))
+  fault.until = undefined
+  goOn()
+  await untilState(buyer.address, 'served')
+  const fresh = await signPayment(buyer, offer, { identifier })
+  for (const copy of [1, 2, 3]) {
+    const answer = await send(target, fresh)
+    expect([answer.status, await answer.json()], `copy ${copy}`).toMatchObject([200, { echo: 'named' }])
+    await untilDelivered(buyer.address)
+  }
+  expect(await spentOnChain(till, 'base', buyer.address)).toBe(1000n)
+})
+
 test('a client that is gone before the settlement is not charged at all', async () => {
   const buyer = await till.newBuyer()
   const { rows } = await till.db.owner.query<{ n: bigint }>('select count(*) as n from payment')

@@ -6,7 +6,7 @@ import { type PaymentRecord, paymentColumns, type StoredAnswer, toPaymentRecord 
 import { fromHex } from '../kernel/bytes.ts'
 import type { Sql } from '../store/database.ts'
 import { isOpen, isUnsold, sqlList } from '../transitions/payment-state.ts'
-import { moves, type StateChange, type Worker } from '../transitions/state-changes.ts'
+import { answeredBefore, moves, type StateChange, type Worker } from '../transitions/state-changes.ts'
 
 /** What is written before money may move: the answer, its reservation, and that we are about to settle. */
 export type Intent = {
@@ -157,7 +157,7 @@ export async function findPayment(sql: Sql, id: string): Promise<PaymentRecord |
   return rows[0] ? toPaymentRecord(rows[0]) : undefined
 }
 
-/** The row that conflicts with a claim: the same payment first, then the same identifier. */
+/** The row that conflicts with a claim: the same payment first, then the same identifier; one that is never settled last. */
 export async function findConflict(
   sql: Sql,
   claim: { network: string; payer: Address; paymentKey: Hex; identifierHash: Buffer | null },
@@ -167,7 +167,7 @@ export async function findConflict(
        select payment_id, true as same_payment from claim where payer = $2 and network = claim_network($1, $3) and payment_key = $3
        union all select payment_id, false from claim where payer = $2 and identifier_hash = $4) c
      cross join lateral (select * from payment p where p.id = c.payment_id) p
-     order by same_payment desc limit 1`,
+     order by p.reason is not distinct from '${answeredBefore}', same_payment desc limit 1`,
     [claim.network, claim.payer, fromHex(claim.paymentKey), claim.identifierHash],
   )
   return rows[0] ? toPaymentRecord(rows[0]) : undefined

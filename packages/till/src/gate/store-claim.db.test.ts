@@ -152,11 +152,17 @@ test('what asked for the answer of an earlier payment is never claimed again, ne
       final: false,
     })
   }
+  // Who knows the name of the earlier purchase gets that one.
+  const named = { ...sampleClaim(14), payer: fresh.payer, identifierHash: Buffer.alloc(32, 7) }
+  await claimAs(1n, named)
+  expect(await findConflict(db.database, { ...fresh, identifierHash: named.identifierHash })).toMatchObject({
+    id: named.id,
+  })
   // One that is being worked on decides for itself.
   expect(await leaveUnsettled(db.database, { ...claimed, id: 'pay_other' }, worker(2n))).toBe(false)
   expect(await findConflict(db.database, claimed)).toMatchObject({ id: claimed.id, state: 'claimed' })
   const { rows } = await db.owner.query('select in_flight from payer_in_flight where payer = $1', [fresh.payer])
-  expect(rows).toEqual([{ in_flight: 1 }])
+  expect(rows).toEqual([{ in_flight: 2 }])
 })
 
 test('a claim fits beside those in flight exactly when the rule says so, a new one and one that is claimed again', async () => {
