@@ -73,7 +73,7 @@ export type History = {
   /** What subscribers of the stream hold, by wallet. */
   streams: Map<string, { token: string | undefined; lastSeq: number }>
   eventsRead: number
-  /** Draws that were asked for without a name so far: each is for something of its own. */
+  /** Draws that were asked for without a name so far: each is for another thing. */
   unnamedDraws: number
   /** Calls paid by voucher, and what each buyer knows of its channel. */
   channels: { calls: ChannelCall[]; states: Map<number, ChannelState> }
