@@ -19,7 +19,10 @@ const plainly = (chain: Devnet) =>
 const distributorOn = (scene: Scene, chain: Devnet) =>
   distributorFor({ usdc: { address: chain.usdc } } as Network, scene.world.custody, demoTerms).address
 
-/** What keeps creators from being at rest, in words; nothing when rows, books and contract say the same. */
+/**
+ * What keeps creators from being at rest, in words; nothing when rows, books and contract say the same. A creator whose
+ * reversed shares are as much as the open ones is paid nothing, and they wait for the next sale.
+ */
 export async function creatorsUnsettled(scene: Scene): Promise<string[]> {
   const { world } = scene
   if (!has(world.seed, 'citations')) return []
@@ -27,9 +30,11 @@ export async function creatorsUnsettled(scene: Scene): Promise<string[]> {
     `select 'root ' || id || ' is under way' as what from creator_root where state = 'signed'
      union all select purpose || ' ' || coalesce(hash, '') || ' is under way' from settlement_transaction
        where state in ('signed', 'broadcast') and purpose like 'creator%'
-     union all select 'share ' || id || ' is not in a root' from creator_accrual
-       where state = 'committing' or (state = 'accrued' and micro > 0 and created_at < to_timestamp($1) - interval '5 minutes'
-         and (held_until is null or held_until < to_timestamp($1) - interval '2 minutes'))`,
+     union all select 'share ' || id || ' is in a root that is under way' from creator_accrual where state = 'committing'
+     union all select 'shares of ' || wallet || ' are not in a root' from creator_accrual
+       where state = 'accrued' and (micro < 0 or created_at < to_timestamp($1) - interval '5 minutes')
+         and (held_until is null or held_until < to_timestamp($1) - interval '2 minutes')
+       group by network, wallet having sum(micro) > 0`,
     [world.time.nowMs() / 1000],
   )
   const found = rows.map(({ what }) => what)
