@@ -46,6 +46,7 @@ const wanted = {
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 let broken = 0
+let lost = 0
 
 async function tell(played: Played): Promise<void> {
   for (const line of played.lines) say(line)
@@ -70,6 +71,10 @@ try {
         await tell(played)
         say(`  ${left} seeds left`)
       },
+      onLost: (seed, error) => {
+        lost += 1
+        say(`seed ${seed}: NOT PLAYED, ask for it again: ${error}`)
+      },
     })
   else
     for (let seed = first; seed < first + seeds; seed += 1)
@@ -79,8 +84,8 @@ try {
           else if (number > 0 && number % 100 === 0) say(`  seed ${seed}: ${number} steps`)
         }),
       )
-  say(broken === 0 ? 'all seeds held' : `${broken} seeds broken`)
+  say(broken + lost === 0 ? 'all seeds held' : `${broken} seeds broken, ${lost} not played`)
 } finally {
   await server.stop()
 }
-process.exit(broken === 0 ? 0 : 1)
+process.exit(broken + lost === 0 ? 0 : 1)

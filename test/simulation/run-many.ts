@@ -13,6 +13,8 @@ export type ManyWanted = {
   file: string | undefined
   databaseUrl: string
   onPlayed(played: Played, left: number): Promise<void>
+  /** A run that ended by itself, such as by a database that could not be reached: nothing is known of its seed. */
+  onLost(seed: string, error: unknown): void
 }
 
 /** Options of the engine that this process was started with, such as its memory for young objects. */
@@ -27,6 +29,7 @@ export async function runMany({
   file,
   databaseUrl,
   onPlayed,
+  onLost,
 }: ManyWanted): Promise<void> {
   const commit = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' }).trim()
   let batches = file === undefined ? [] : await readResults(file)
@@ -45,16 +48,24 @@ export async function runMany({
     })
     return ended
   }
-  const work = async () => {
-    const environment = { [testServerVariable]: databaseUrl }
-    const child = await startChild(
+  const startPlayer = () =>
+    startChild(
       '../test/simulation/seed-child-main.ts',
-      environment,
+      { [testServerVariable]: databaseUrl },
       process.execArgv.filter(isOfEngine),
     )
+  const work = async () => {
+    let child = await startPlayer()
     try {
       for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift())
-        await end(await child.ask<Played>('play', { ...wanted, seed: String(seed) }))
+        try {
+          await end(await child.ask<Played>('play', { ...wanted, seed: String(seed) }))
+        } catch (error) {
+          left -= 1
+          onLost(String(seed), error)
+          await child.stop()
+          child = await startPlayer()
+        }
     } finally {
       await child.stop()
     }
