@@ -115,18 +115,20 @@ async function switchOff(cluster: Cluster, caller: Caller, nodes: readonly NodeP
   return tookMs
 }
 
-/** One process is killed: its lock goes with it, and the other takes over its jobs. */
+/** One process is killed: its lock goes with it, and a process that lives finishes rounds of the jobs. */
 async function takeOver(cluster: Cluster, nodes: readonly NodeProcess[]): Promise<string[]> {
-  const lease = async () => {
-    const { rows } = await cluster.owner.query<{ token: bigint }>(
-      `select token from job_lease where name = 'payments.recover'`,
-    )
-    return rows[0]?.token ?? 0n
-  }
   await nodes[0]?.end('SIGKILL')
-  const before = await lease()
+  const { rows } = await cluster.owner.query<{ at: Date }>('select clock_timestamp() as at')
+  const at = rows[0]?.at
+  const isTaken = async () => {
+    const found = await cluster.owner.query(
+      `select from job_lease where name = 'payments.recover' and owner_alive(owner) and finished_at > $1`,
+      [at],
+    )
+    return found.rowCount === 1
+  }
   const startedMs = performance.now()
-  while ((await lease()) <= before + 1n)
+  while (!(await isTaken()))
     if (performance.now() - startedMs > 60_000) return ['the other process did not take the jobs over']
     else await sleep(100)
   return []
