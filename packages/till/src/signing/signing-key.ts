@@ -1,5 +1,6 @@
-import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, verify } from 'node:crypto'
 import { thumbprint } from '@assay/protocol/keys/key-statement'
+import { openEd25519 } from '../kernel/ed25519.ts'
 import type { Rng } from '../kernel/random.ts'
 
 /** A published ed25519 key. `x` is the base64url public key, `keyId` its RFC 7638 thumbprint. */
@@ -26,7 +27,7 @@ export function privateKeyFrom(privateKey: KeyObject): LocalSigningKey {
   if (privateKey.asymmetricKeyType !== 'ed25519') throw new RangeError('signing keys are ed25519')
   const { d, x } = privateKey.export({ format: 'jwk' })
   if (d === undefined || x === undefined) throw new RangeError('not a private ed25519 key')
-  return { keyId: thumbprint(x), x, d, privateKey, sign: (bytes) => sign(null, bytes, privateKey) }
+  return { keyId: thumbprint(x), x, d, privateKey, sign: openEd25519(privateKey) }
 }
 
 export function generateSigningKey(rng: Rng): LocalSigningKey {
