@@ -1,7 +1,6 @@
-import { contentDigest } from '@assay/protocol/signatures/signature-base'
 import type { Clock } from '../kernel/clock.ts'
 import type { Keyring } from './keyring.ts'
-import { createSignatureCache } from './signature-cache.ts'
+import { createSignatureCache, type Signing } from './signature-cache.ts'
 import type { ResponseSigner, ResponseToSign, SignatureHeaders } from './signer.ts'
 import { type PrivateSigningKey, signEd25519 } from './signing-key.ts'
 
@@ -50,10 +49,11 @@ export function createResponseSigner(keyring: Keyring, options: ResponseSignerOp
     sign: (response) => {
       const key = keyring.active()
       const nowMs = clock.nowMs()
-      const shared = cache.find(response, key, nowMs)
+      const signing = { response, digest: digestOf(response), key, nowMs }
+      const shared = cache.find(signing)
       if (shared !== undefined) return shared
-      const headers = signFresh(response, key, tail(key, nowMs))
-      cache.keep(response, key, nowMs, headers)
+      const headers = signFresh(signing, tail(key, nowMs))
+      cache.keep(signing, headers)
       return headers
     },
     keyId: () => keyring.active().keyId,
@@ -64,10 +64,15 @@ export function createResponseSigner(keyring: Keyring, options: ResponseSignerOp
   }
 }
 
-function signFresh(response: ResponseToSign, key: PrivateSigningKey, tail: string): SignatureHeaders {
+/** In native code: what the protocol writes for browsers too makes a string for each character. */
+function digestOf({ bodySha256: hash }: ResponseToSign): string | undefined {
+  if (hash === undefined) return undefined
+  return `sha-256=:${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('base64')}:`
+}
+
+function signFresh({ response, digest, key }: Signing, tail: string): SignatureHeaders {
   refuseLineBreaks(response)
-  const { bodySha256, paymentRequired, paymentResponse, paymentReceipt } = response
-  const digest = bodySha256 === undefined ? undefined : contentDigest(bodySha256)
+  const { paymentRequired, paymentResponse, paymentReceipt } = response
   const kind =
     (digest === undefined ? 0 : 1) |
     (paymentRequired === undefined ? 0 : 2) |

@@ -1,15 +1,22 @@
 import type { ResponseToSign, SignatureHeaders } from './signer.ts'
 import type { PrivateSigningKey } from './signing-key.ts'
 
+/** A response, its content digest as the header has it, and the key that signs it. */
+export type Signing = { response: ResponseToSign; digest: string | undefined; key: PrivateSigningKey; nowMs: number }
+
 export type SignatureCache = {
-  find(response: ResponseToSign, key: PrivateSigningKey, nowMs: number): SignatureHeaders | undefined
-  keep(response: ResponseToSign, key: PrivateSigningKey, nowMs: number, headers: SignatureHeaders): void
+  find(signing: Signing): SignatureHeaders | undefined
+  keep(signing: Signing, headers: SignatureHeaders): void
 }
 
 const keptTargetMax = 1_024
 
+/** What was signed, but for the request, which is the name it is kept under. */
 type Entry = {
-  response: ResponseToSign
+  status: number
+  contentType: string
+  paymentRequired: string | undefined
+  digest: string | undefined
   key: PrivateSigningKey
   signedAtMs: number
   headers: SignatureHeaders
@@ -25,16 +32,16 @@ export function createSignatureCache(limits: { shareMs: number; entriesMax: numb
   let old = new Map<string, Entry>()
 
   return {
-    find: (response, key, nowMs) => {
+    find: ({ response, digest, key, nowMs }) => {
       if (isPaid(response)) return undefined
       const name = requestKey(response)
       const entry = young.get(name) ?? old.get(name)
       if (entry === undefined || entry.key !== key) return undefined
       const age = nowMs - entry.signedAtMs
-      if (age < 0 || age >= limits.shareMs || !sameAnswer(entry.response, response)) return undefined
+      if (age < 0 || age >= limits.shareMs || entry.digest !== digest || !sameHead(entry, response)) return undefined
       return entry.headers
     },
-    keep: (response, key, nowMs, headers) => {
+    keep: ({ response, digest, key, nowMs }, headers) => {
       // A settled payment is answered once, so its signature would only push useful ones out.
       if (limits.shareMs <= 0 || isPaid(response)) return
       // Long targets are of a stranger's making, and as many as it likes.
@@ -43,10 +50,16 @@ export function createSignatureCache(limits: { shareMs: number; entriesMax: numb
         old = young
         young = new Map()
       }
-      const { bodySha256 } = response
-      // Copied, since the caller may reuse its buffer and a later comparison must see what was signed.
-      const copy = { ...response, bodySha256: bodySha256 === undefined ? undefined : Uint8Array.from(bodySha256) }
-      young.set(requestKey(response), { response: copy, key, signedAtMs: nowMs, headers })
+      const { status, contentType, paymentRequired } = response
+      young.set(requestKey(response), {
+        status,
+        contentType,
+        paymentRequired,
+        digest,
+        key,
+        signedAtMs: nowMs,
+        headers,
+      })
     },
   }
 }
@@ -59,16 +72,10 @@ function requestKey(response: ResponseToSign): string {
   return `${response.method}\n${response.authority}\n${response.path}\n${response.query}`
 }
 
-function sameAnswer(a: ResponseToSign, b: ResponseToSign): boolean {
+function sameHead(entry: Entry, response: ResponseToSign): boolean {
   return (
-    a.status === b.status &&
-    a.contentType === b.contentType &&
-    a.paymentRequired === b.paymentRequired &&
-    sameDigest(a.bodySha256, b.bodySha256)
+    entry.status === response.status &&
+    entry.contentType === response.contentType &&
+    entry.paymentRequired === response.paymentRequired
   )
-}
-
-function sameDigest(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b
-  return Buffer.compare(a, b) === 0
 }
