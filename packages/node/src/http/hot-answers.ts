@@ -19,6 +19,8 @@ export type Tally = { routeId: string; status: number; count: number; unlogged: 
 
 export type HotAnswers = {
   get(key: string, nowMs: number): HotAnswer | undefined
+  /** Whether the answer is worth keeping: the same was asked for shortly before. */
+  isAskedAgain(key: string): boolean
   put(key: string, answer: HotAnswer): void
   clear(): void
   bytes(): number
@@ -28,11 +30,14 @@ export type HotAnswers = {
 export const sharedAnswerMsMax = 5_000
 const entryBytesMax = 512 * 1024
 const freshMs = 100
+const askedMax = 4_096
 
 /** Bounded in bytes; the least recently used goes first. */
 export function createHotAnswers(bytesMax: number): HotAnswers {
   const answers = new Map<string, HotAnswer>()
   let bytes = 0
+  let asked = new Set<string>()
+  let askedBefore = asked
   const drop = (key: string, answer: HotAnswer) => {
     answers.delete(key)
     bytes -= weigh(key, answer)
@@ -59,6 +64,16 @@ export function createHotAnswers(bytesMax: number): HotAnswers {
         answers.set(key, answer)
       }
       return answer
+    },
+    // What is asked for once is never given again, and kept it would only be copied by the garbage collector.
+    isAskedAgain: (key) => {
+      if (asked.has(key) || askedBefore.has(key)) return true
+      if (asked.size >= askedMax) {
+        askedBefore = asked
+        asked = new Set()
+      }
+      asked.add(key)
+      return false
     },
     put: (key, answer) => {
       const weight = weigh(key, answer)

@@ -11,7 +11,7 @@ import type { RouteDeclaration } from './route.ts'
 import type { SharedResponse } from './write-shared.ts'
 
 export type SharedAnswers = {
-  /** The signed answer that an identical request just got, or undefined: then the request takes the long way. */
+  /** The signed answer that identical requests just got, or undefined: then the request takes the long way. */
   find(method: string, target: string, rawHeaders: readonly string[], peer: string): SharedResponse | undefined
   keep(key: string | undefined, route: RouteDeclaration | undefined, handled: Handled): void
   /** Tells logs and metrics what was answered from memory since the last time. */
@@ -79,7 +79,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       return answer
     },
     keep: (key, route, { response, shareMs, paid, unavailable }) => {
-      if (key === undefined || shareMs <= 0 || isStream(response.body)) return
+      if (key === undefined || shareMs <= 0 || isStream(response.body) || !hot.isAskedAgain(key)) return
       const { status, headers, body, authenticate } = response
       const nowMs = clock.monotonicMs()
       hot.put(key, {
