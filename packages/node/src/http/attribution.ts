@@ -12,6 +12,7 @@ export const attributionReader: AttributionReader = {
   fields: new Set(['ref', 'aff']),
   read: (given, headers, problems) => {
     const header = isCoveredOrUnsigned(headers, affiliateHeader) ? headers.get(affiliateHeader) : undefined
+    if (given.length === 0 && header === undefined) return {}
     const named = (field: string) => given.flatMap(([name, value]) => (name === field ? [value] : []))
     const ref = oneWallet('query.ref', named('ref'), problems)
     const aff = oneWallet('query.aff', header === undefined ? named('aff') : [...named('aff'), header], problems)
