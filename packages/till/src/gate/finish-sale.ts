@@ -246,20 +246,21 @@ export function paymentResponse(
   { claim, evidence }: Paid,
   commitments: Record<string, Json> = {},
 ): string {
+  const payer = checksumAddress(claim.payer)
   const receipt = deps.jws.sign(
     {
       ...commitments,
       version: 1,
       network: chainOfAsset(claim.network),
       resourceUrl: claim.resource,
-      payer: checksumAddress(claim.payer),
+      payer,
       issuedAt: nowSeconds(deps.clock),
       transaction: evidence.transaction,
     },
     claim.resource,
   )
   return encodeSuccess({
-    payer: checksumAddress(claim.payer),
+    payer,
     transaction: evidence.transaction,
     network: claim.network,
     amount: claim.amountMicro.toString(),
