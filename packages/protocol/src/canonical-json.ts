@@ -1,3 +1,5 @@
+import { endOfString } from './json-keys.ts'
+
 /** JSON as RFC 8785 orders it (keys sorted by UTF-16 unit), so that equal values have equal bytes. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
 
@@ -29,13 +31,9 @@ export function tryCanonicalJson(value: unknown): string | undefined {
 export function jsonDepth(text: string): number {
   let depth = 0
   let deepest = 0
-  let inString = false
   for (let i = 0; i < text.length; i += 1) {
     const unit = text.charCodeAt(i)
-    if (inString) {
-      if (unit === 92) i += 1
-      else if (unit === 34) inString = false
-    } else if (unit === 34) inString = true
+    if (unit === 34) i = endOfString(text, i)
     else if (unit === 91 || unit === 123) {
       depth += 1
       if (depth > deepest) deepest = depth

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyText } from './any-text.fixture.ts'
+import { jsonDepth } from './canonical-json.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text))
@@ -78,6 +79,42 @@ test('any bytes give a result, and any JSON value without odd keys survives', ()
       const parsed = parse(text)
       if (parsed.status === 'ok') expect(parsed.value).toEqual(JSON.parse(text))
       else expect(parsed.problem).toMatch(/key|NUL/)
+    }),
+  )
+})
+
+/** Character by character: what skipping from quote to quote must agree with. */
+function depthByCharacter(text: string): number {
+  let [depth, deepest, inString] = [0, 0, false]
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text[i] as string
+    if (inString && unit === '\\') i += 1
+    else if (unit === '"') inString = !inString
+    else if (!inString && '[{'.includes(unit)) {
+      depth += 1
+      deepest = Math.max(deepest, depth)
+    } else if (!inString && ']}'.includes(unit)) depth -= 1
+  }
+  return deepest
+}
+
+test('the depth of any text is that of its characters, however quotes and backslashes follow each other', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'"\\[]{}a'), maxLength: 24 })
+  fc.assert(
+    fc.property(text, (given) => {
+      expect(jsonDepth(given)).toBe(depthByCharacter(given))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a key given twice is found among keys and values with quotes and backslashes', () => {
+  const word = fc.string({ unit: fc.constantFrom(...'"\\:,{}a'), maxLength: 6 })
+  fc.assert(
+    fc.property(fc.uniqueArray(word, { minLength: 1, maxLength: 4 }), word, (keys, value) => {
+      const members = keys.map((key) => `${JSON.stringify(key)}:[${JSON.stringify(value)}]`)
+      expect(parse(`{${members.join(',')}}`).status).toBe('ok')
+      expect(parse(`{${[...members, members[0]].join(',')}}`).status).toBe('malformed')
     }),
   )
 })

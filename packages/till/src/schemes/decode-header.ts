@@ -1,9 +1,9 @@
 import { parseAddress } from '@assay/protocol/address'
-import { fromBase64 } from '@assay/protocol/base64'
 import { type Hex, isHex } from '@assay/protocol/bytes'
 import { parseStrictJson } from '@assay/protocol/strict-json'
 import type { PaymentEnvelope } from '../contract/scheme.ts'
 import { sponsoringKey } from '../facilitators/permit2-payment.ts'
+import { fromBase64 } from '../kernel/bytes.ts'
 import { fields, isAmount, own } from './read-fields.ts'
 
 export type HeaderOutcome =
