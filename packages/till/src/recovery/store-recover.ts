@@ -1,6 +1,7 @@
+import { toHex } from '@assay/protocol/bytes'
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
 import type { Sql } from '../store/database.ts'
-import { paidStates, sqlList, unsoldStates } from '../transitions/payment-state.ts'
+import { type PaymentState, paidStates, sqlList, unsoldStates } from '../transitions/payment-state.ts'
 
 export async function ownersNotYetDead(sql: Sql): Promise<bigint[]> {
   const { rows } = await sql.query<{ owner: bigint }>(`select owner from payment_owner where dead_at is null`)
@@ -79,13 +80,26 @@ export async function watchedPayments(
   ])
 }
 
-export async function notFinalUpTo(sql: Sql, network: string, block: bigint, limit: number): Promise<PaymentRecord[]> {
-  return read(
-    sql,
-    'not_final',
-    `where ${notFinal} and network = $1 and block_number <= $2 order by block_number limit $3`,
-    [network, block, limit],
-  )
+/** What finality is decided by. Every sale passes here, and hardly any is looked at further. */
+export type NotFinal = Pick<PaymentRecord, 'id' | 'state' | 'blockNumber' | 'blockHash'>
+
+export async function notFinalUpTo(sql: Sql, network: string, block: bigint, limit: number): Promise<NotFinal[]> {
+  const { rows } = await sql.query<{
+    id: string
+    state: PaymentState
+    block_number: bigint
+    block_hash: Buffer | null
+  }>({
+    name: 'read_payments_not_final',
+    text: `select id, state, block_number, block_hash from payment
+      where ${notFinal} and network = $1 and block_number <= $2 order by block_number limit $3`,
+    values: [network, block, limit],
+  })
+  return rows.map(({ id, state, block_number, block_hash }) => ({
+    ...{ id, state },
+    blockNumber: block_number,
+    blockHash: block_hash && toHex(block_hash),
+  }))
 }
 
 /**

@@ -6,7 +6,7 @@ import type { PaymentRecord } from '../contract/payment-record.ts'
 import { saleOf } from '../gate/finish-sale.ts'
 import { reversalLines } from '../gate/reversal-lines.ts'
 import { type FinishedClaim, postingReference } from '../gate/sale-postings.ts'
-import { readAnswer } from '../gate/store-advance.ts'
+import { findPayment, readAnswer } from '../gate/store-advance.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import {
   type Account,
@@ -24,7 +24,7 @@ import { decideAfterReorg, decideFinality, reorgLossAccount } from '../transitio
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import { moves } from '../transitions/state-changes.ts'
 import type { RecoverDeps } from './recover.ts'
-import { hadEffect, hasNotFinal, markFinal, notFinalUpTo } from './store-recover.ts'
+import { hadEffect, hasNotFinal, markFinal, type NotFinal, notFinalUpTo } from './store-recover.ts'
 
 export type FinalityDeps = RecoverDeps & { reversalHooks: readonly ReversalHook[] }
 
@@ -49,8 +49,8 @@ async function watchChain(deps: FinalityDeps, chain: ChainPort): Promise<void> {
   for (const [blockNumber, group] of groupByBlock(payments)) await checkBlock(deps, chain, blockNumber, group)
 }
 
-function groupByBlock(payments: readonly PaymentRecord[]): Map<bigint, PaymentRecord[]> {
-  const groups = new Map<bigint, PaymentRecord[]>()
+function groupByBlock(payments: readonly NotFinal[]): Map<bigint, NotFinal[]> {
+  const groups = new Map<bigint, NotFinal[]>()
   for (const payment of payments) {
     if (payment.blockNumber === null) continue
     const group = groups.get(payment.blockNumber)
@@ -64,7 +64,7 @@ async function checkBlock(
   deps: FinalityDeps,
   chain: ChainPort,
   number: bigint,
-  payments: readonly PaymentRecord[],
+  payments: readonly NotFinal[],
 ): Promise<void> {
   const canonical = await chain.blockHash(number)
   // One read settles all payments of a block that is still there.
@@ -82,8 +82,9 @@ async function checkBlock(
       }
 }
 
-async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: PaymentRecord): Promise<void> {
-  if (payment.transaction === null) return
+async function afterReorg(deps: FinalityDeps, chain: ChainPort, seen: NotFinal): Promise<void> {
+  const payment = await findPayment(deps.database, seen.id)
+  if (!payment || payment.transaction === null || payment.blockHash !== seen.blockHash) return
   const evidence = await deps.schemes.of(payment).evidence.byTransaction(chain, payment, payment.transaction)
   const decision = decideAfterReorg(payment, evidence)
   if (decision.do === 'wait') return
