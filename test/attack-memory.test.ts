@@ -6,16 +6,21 @@ test('signatures of long targets, which a stranger can make without end, are not
   const cache = createSignatureCache({ shareMs: 5_000, entriesMax: 4_096 })
   const key = {} as PrivateSigningKey
   const headers = { 'signature-input': 'x', signature: 'y' }
-  const answer = (query: string) => ({
-    status: 404,
-    contentType: 'application/problem+json',
-    bodySha256: new Uint8Array(32),
-    method: 'GET',
-    authority: 'localhost',
-    path: '/nothing',
-    query,
+  const signing = (query: string, nowMs: number) => ({
+    response: {
+      status: 404,
+      contentType: 'application/problem+json',
+      bodySha256: new Uint8Array(32),
+      method: 'GET',
+      authority: 'localhost',
+      path: '/nothing',
+      query,
+    },
+    digest: 'sha-256=:AAAA:',
+    key,
+    nowMs,
   })
-  for (const query of ['?short', `?${'a'.repeat(8_000)}`]) cache.keep(answer(query), key, 0, headers)
-  expect(cache.find(answer('?short'), key, 1)).toBe(headers)
-  expect(cache.find(answer(`?${'a'.repeat(8_000)}`), key, 1)).toBeUndefined()
+  for (const query of ['?short', `?${'a'.repeat(8_000)}`]) cache.keep(signing(query, 0), headers)
+  expect(cache.find(signing('?short', 1))).toBe(headers)
+  expect(cache.find(signing(`?${'a'.repeat(8_000)}`, 1))).toBeUndefined()
 })
