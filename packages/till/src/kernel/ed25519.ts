@@ -33,7 +33,7 @@ export function openEd25519(privateKey: KeyObject): Sign {
 
 function openSodium({ crypto_sign_detached: signDetached }: Sodium, privateKey: KeyObject): Sign {
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
-  // In memory of its own: small buffers are parts of one that others share.
+  // Not from the pool: small buffers are parts of one that others share.
   const secretKey = Buffer.alloc(64)
   secretKey.write(d, 0, 'base64url')
   secretKey.write(x, 32, 'base64url')
