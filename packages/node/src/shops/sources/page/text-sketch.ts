@@ -2,59 +2,101 @@ const wordsInShingle = 3
 /** Texts shorter than this say too little to count as a copy of another. */
 const wordsMin = 40
 
+// Two FNV-1a hashes from different starts.
+const start = 0x01000193
+const prime = 0x85ebca6b
+const otherStart = 0x811c9dc5 | 0
+const otherPrime = 0x01000193
+const space = 0x20
+
 /**
  * Sixty-four bits (simhash) of which texts that are nearly the same share nearly all: copies with another date or
  * another advertisement. Empty for a short text.
  */
 export function textSketch(text: string): string {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-  if (words.length < wordsMin) return ''
-  // Two FNV-1a hashes from different starts.
-  return [majority(words, 0x01000193, 0x85ebca6b), majority(words, 0x811c9dc5, 0x01000193)]
-    .map((half) => half.toString(16).padStart(8, '0'))
-    .join('')
+  const hashes = shingleHashes(text.toLowerCase())
+  if (hashes.length / 2 < wordsMin - wordsInShingle + 1) return ''
+  return `${majority(hashes, 0)}${majority(hashes, 1)}`
 }
 
-/** The bits that are set in the hashes of more than half of all shingles. */
-function majority(words: readonly string[], start: number, prime: number): number {
+/** Both hashes of each shingle, with spaces between its words: one after the other. */
+function shingleHashes(text: string): Int32Array {
+  const hashes = new Int32Array(text.length + 1)
+  // Each word is in three shingles, hashed side by side; named by how many of their words are behind.
+  let [two, one, none] = [start, start, start]
+  let [otherTwo, otherOne, otherNone] = [otherStart, otherStart, otherStart]
+  let words = 0
+  let filled = 0
+  let inWord = false
+  for (let at = 0; at <= text.length; at += 1) {
+    // The last word ends as the others do.
+    const unit = at < text.length ? text.charCodeAt(at) : space
+    const known = ofWords[unit] as number
+    if (known > 0 || (known === 0 && isOfWord(text, at, unit))) {
+      inWord = true
+      two = Math.imul(two ^ unit, prime)
+      one = Math.imul(one ^ unit, prime)
+      none = Math.imul(none ^ unit, prime)
+      otherTwo = Math.imul(otherTwo ^ unit, otherPrime)
+      otherOne = Math.imul(otherOne ^ unit, otherPrime)
+      otherNone = Math.imul(otherNone ^ unit, otherPrime)
+    } else if (inWord) {
+      inWord = false
+      words += 1
+      if (words >= wordsInShingle) {
+        hashes[filled] = two
+        hashes[filled + 1] = otherTwo
+        filled += 2
+      }
+      two = Math.imul(one ^ space, prime)
+      one = Math.imul(none ^ space, prime)
+      none = start
+      otherTwo = Math.imul(otherOne ^ space, otherPrime)
+      otherOne = Math.imul(otherNone ^ space, otherPrime)
+      otherNone = otherStart
+    }
+  }
+  return hashes.subarray(0, filled)
+}
+
+/** Of each UTF-16 unit that was met: 1 is of a word, -1 is not. Half of a character stays 0: that depends on the other half. */
+const ofWords = new Int8Array(0x10000)
+const letterOrDigit = /^[\p{L}\p{N}]/u
+
+function isOfWord(text: string, at: number, unit: number): boolean {
+  if (unit >= 0xd800 && unit < 0xe000) {
+    const whole = text.codePointAt(unit < 0xdc00 ? at : at - 1) ?? 0
+    return whole > 0xffff && letterOrDigit.test(String.fromCodePoint(whole))
+  }
+  const found = letterOrDigit.test(String.fromCharCode(unit))
+  ofWords[unit] = found ? 1 : -1
+  return found
+}
+
+/** The bits that are set in more than half of every second hash, in hexadecimal. */
+function majority(hashes: Int32Array, first: number): string {
   // How often each bit was set, all 32 side by side: the k-th plane has the k-th binary digit of each count.
   const planes = new Int32Array(32)
-  let used = 0
-  const shingles = words.length - wordsInShingle + 1
-  for (let at = 0; at < shingles; at += 1) {
-    let carry = hashOf(words, at, start, prime)
-    let place = 0
-    for (; carry !== 0; place += 1) {
+  for (let at = first; at < hashes.length; at += 2) {
+    let carry = mixed(hashes[at] as number)
+    for (let place = 0; carry !== 0; place += 1) {
       const plane = planes[place] as number
       planes[place] = plane ^ carry
       carry &= plane
     }
-    if (place > used) used = place
   }
   let bits = 0
   for (let bit = 0; bit < 32; bit += 1) {
-    let count = 0
-    for (let place = used - 1; place >= 0; place -= 1) count = 2 * count + (((planes[place] as number) >>> bit) & 1)
-    if (2 * count > shingles) bits |= 1 << bit
+    const count = planes.reduceRight((sum, plane) => 2 * sum + ((plane >>> bit) & 1), 0)
+    if (4 * count > hashes.length) bits |= 1 << bit
   }
-  return bits >>> 0
-}
-
-/** Of a shingle with spaces between its words. */
-function hashOf(words: readonly string[], first: number, start: number, prime: number): number {
-  let hash = start
-  for (let at = first; at < first + wordsInShingle; at += 1) {
-    if (at > first) hash = Math.imul(hash ^ 0x20, prime)
-    const word = words[at] as string
-    for (let place = 0; place < word.length; place += 1) hash = Math.imul(hash ^ word.charCodeAt(place), prime)
-  }
-  return mixed(hash)
+  return (bits >>> 0).toString(16).padStart(8, '0')
 }
 
 function mixed(hash: number): number {
   const once = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35)
-  return (twice ^ (twice >>> 16)) >>> 0
+  return twice ^ (twice >>> 16)
 }
 
 const differingMax = 3
