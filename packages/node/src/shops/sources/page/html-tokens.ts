@@ -14,6 +14,7 @@ const tokensMax = 150_000
 const textCharactersMax = 400_000
 const attributesMax = 64
 const valueCharactersMax = 8_192
+const noAttributes: ReadonlyMap<string, string> = new Map()
 
 /** Tags and text of a page, without the content of elements that show none. Linear in the length of the page. */
 export function htmlTokens(html: string): HtmlToken[] {
@@ -23,14 +24,17 @@ export function htmlTokens(html: string): HtmlToken[] {
   let skipped = ''
   let depth = 0
   let name = ''
-  let attributes = new Map<string, string>()
+  let attributes: Map<string, string> | undefined
   let attribute = ''
   let value = ''
   const nameAt = (start: number, end: number) => html.slice(start, end).toLowerCase()
-  const push = (...token: HtmlToken[]) => {
+  const pushText = () => {
     if (text !== '') tokens.push({ kind: 'text', text })
     text = ''
-    tokens.push(...token)
+  }
+  const push = (token: HtmlToken) => {
+    pushText()
+    tokens.push(token)
     if (tokens.length >= tokensMax) tokenizer.pause()
   }
   const addText = (piece: string) => {
@@ -39,7 +43,7 @@ export function htmlTokens(html: string): HtmlToken[] {
   const open = (selfClosing: boolean) => {
     textHidden = !selfClosing && noText.has(name)
     if (depth === 0) {
-      push({ kind: 'open', name, attributes, selfClosing })
+      push({ kind: 'open', name, attributes: attributes ?? noAttributes, selfClosing })
       if (!noContent.has(name) || selfClosing) return
       skipped = name
       depth = 1
@@ -52,11 +56,12 @@ export function htmlTokens(html: string): HtmlToken[] {
   }
   const ignore = () => {}
   const tokenizer: Tokenizer = new Tokenizer(
-    { decodeEntities: true },
+    // Looking for entities, it reads text one character at a time.
+    { decodeEntities: html.includes('&') },
     {
       onopentagname: (start, end) => {
         name = nameAt(start, end)
-        attributes = new Map()
+        attributes = undefined
       },
       onattribname: (start, end) => {
         attribute = nameAt(start, end)
@@ -69,6 +74,7 @@ export function htmlTokens(html: string): HtmlToken[] {
         value += String.fromCodePoint(codePoint)
       },
       onattribend: () => {
+        attributes ??= new Map()
         if (attributes.size < attributesMax && !attributes.has(attribute))
           attributes.set(attribute, value.slice(0, valueCharactersMax))
       },
@@ -77,7 +83,7 @@ export function htmlTokens(html: string): HtmlToken[] {
       onclosetag: (start, end) => close(nameAt(start, end)),
       ontext: (start, end) => addText(html.slice(start, end)),
       ontextentity: (codePoint) => addText(String.fromCodePoint(codePoint)),
-      onend: () => push(),
+      onend: pushText,
       oncomment: ignore,
       oncdata: ignore,
       ondeclaration: ignore,
