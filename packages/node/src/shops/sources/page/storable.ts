@@ -3,7 +3,7 @@
  * character, an escape in JSON-LD. One of them would keep everything that is stored together with it from being stored.
  */
 export function storable<T>(value: T): T {
-  if (typeof value === 'string') return Buffer.from(value.replaceAll('\u0000', '')).toString() as T
+  if (typeof value === 'string') return value.replaceAll('\u0000', '').toWellFormed() as T
   if (Array.isArray(value)) return value.map((item) => storable(item)) as T
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, storable(member)])) as T
