@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import type { Socket } from 'node:net'
 import type { Clock } from '@assay/till/kernel/clock'
 import { ended, linkSignals } from './linked-signal.ts'
 import type { FailedReason, RefusedReason } from './outcome.ts'
@@ -91,24 +92,11 @@ function openResponse(
   }
   return new Promise((resolve, reject) => {
     const outgoing = (request.secure ? https : http).request(options)
-    const connected = linkSignals([signal])
-    request.clock
-      .sleep(request.connectMs, connected.signal)
-      .then(
-        () => outgoing.destroy(new ConnectTimeout()),
-        () => {},
-      )
-      .finally(() => connected.release())
     outgoing.on('socket', (socket) => {
-      if (outgoing.reusedSocket) connected.abort(ended)
-      else socket.once(request.secure ? 'secureConnect' : 'connect', () => connected.abort(ended))
+      if (!outgoing.reusedSocket) limitConnecting(request, outgoing, socket, signal)
     })
-    outgoing.on('response', (incoming) => {
-      connected.abort(ended)
-      resolve(incoming)
-    })
+    outgoing.on('response', resolve)
     outgoing.on('error', (error) => {
-      connected.abort(ended)
       reject(outgoing.reusedSocket ? new StaleConnection('stale', { cause: error }) : error)
     })
     // 101 without our asking: the connection is no longer HTTP.
@@ -118,6 +106,25 @@ function openResponse(
     })
     outgoing.end(request.body)
   })
+}
+
+/** Destroys a request whose connection does not come about within the time allowed. */
+function limitConnecting(
+  { clock, connectMs, secure }: ExchangeRequest,
+  outgoing: http.ClientRequest,
+  socket: Socket,
+  signal: AbortSignal,
+): void {
+  const connecting = linkSignals([signal])
+  clock
+    .sleep(connectMs, connecting.signal)
+    .then(
+      () => outgoing.destroy(new ConnectTimeout()),
+      () => {},
+    )
+    .finally(() => connecting.release())
+  for (const event of [secure ? 'secureConnect' : 'connect', 'close'])
+    socket.once(event, () => connecting.abort(ended))
 }
 
 async function readAnswer(

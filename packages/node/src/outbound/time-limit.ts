@@ -12,15 +12,14 @@ export async function withTimeLimit<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limited = linkSignals([parent])
-  const finished = new AbortController()
-  clock.sleep(ms, finished.signal).then(
+  clock.sleep(ms, limited.signal).then(
     () => limited.abort(new TimeIsUp('the time was up')),
     () => {},
   )
   try {
     return await work(limited.signal)
   } finally {
-    finished.abort(ended)
+    limited.abort(ended)
     limited.release()
   }
 }
