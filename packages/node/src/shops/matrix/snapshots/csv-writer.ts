@@ -28,30 +28,28 @@ export function createCsvWriter(columns: readonly CsvColumn[]): CsvWriter {
   let before = new Int32Array(columns.length + 1)
   let current = new Int32Array(columns.length + 1)
 
-  const reserve = (length: number) => {
-    if (at + length <= bytes.length) return
-    const larger = Buffer.allocUnsafe(Math.max(bytes.length * 2, at + length))
-    bytes.copy(larger, 0, 0, at)
+  /** The bytes, with room for so many more. */
+  const roomFor = (length: number, from: number) => {
+    if (from + length <= bytes.length) return bytes
+    const larger = Buffer.allocUnsafe(Math.max(bytes.length * 2, from + length))
+    bytes.copy(larger, 0, 0, from)
     bytes = larger
+    return larger
   }
-  const text = (value: string) => {
-    let cell = kept.get(value)
-    if (!cell) {
-      if (kept.size >= keptMax) kept.clear()
-      cell = Buffer.from(csvText(value))
-      kept.set(value, cell)
-    }
-    reserve(cell.length + 1)
-    for (let i = 0; i < cell.length; i += 1) bytes[at + i] = cell[i] as number
-    at += cell.length
+  const cellOf = (value: string): Buffer => {
+    const found = kept.get(value)
+    if (found) return found
+    if (kept.size >= keptMax) kept.clear()
+    const made = Buffer.from(csvText(value))
+    kept.set(value, made)
+    return made
   }
-  const number = (value: number) => {
-    reserve(numberBytesMax)
-    at = writeNumber(bytes, at, value)
-  }
-  const row = (index: number) => {
+  /** What changes with every byte is local here: shared with other functions, each would be read again for each byte. */
+  const row = (index: number, start: number): number => {
+    let to = start
+    let out = bytes
     for (let place = 0; place < columns.length; place += 1) {
-      current[place] = at
+      current[place] = to
       const { values } = columns[place] as CsvColumn
       const value = values[index] as string | number | null
       if (index > 0 && before[columns.length] !== 0 && values[index - 1] === value) {
@@ -59,22 +57,29 @@ export function createCsvWriter(columns: readonly CsvColumn[]): CsvWriter {
         while (last + 1 < columns.length && sameAsBefore(columns[last + 1] as CsvColumn, index)) last += 1
         const from = before[place] as number
         const length = (before[last + 1] as number) - from
-        reserve(length)
-        bytes.copyWithin(at, from, from + length)
+        out = roomFor(length, to)
+        out.copyWithin(to, from, from + length)
         for (let skipped = place + 1; skipped <= last; skipped += 1)
-          current[skipped] = at + (before[skipped] as number) - from
-        at += length
+          current[skipped] = to + (before[skipped] as number) - from
+        to += length
         // The cell behind the last column ends its line.
         place = last
         continue
       }
-      if (typeof value === 'number') number(value)
-      else if (value !== null && value !== undefined) text(value)
-      reserve(1)
-      bytes[at++] = place === columns.length - 1 ? newLine : comma
+      if (typeof value === 'number') {
+        out = roomFor(numberBytesMax, to)
+        to = writeNumber(out, to, value)
+      } else if (value !== null && value !== undefined) {
+        const cell = cellOf(value)
+        out = roomFor(cell.length + 1, to)
+        for (let i = 0; i < cell.length; i += 1) out[to + i] = cell[i] as number
+        to += cell.length
+      } else out = roomFor(1, to)
+      out[to++] = place === columns.length - 1 ? newLine : comma
     }
-    current[columns.length] = at
+    current[columns.length] = to
     ;[before, current] = [current, before]
+    return to
   }
   const header = Buffer.from(`${columns.map(({ name }) => name).join(',')}\n`)
   bytes.set(header)
@@ -82,7 +87,7 @@ export function createCsvWriter(columns: readonly CsvColumn[]): CsvWriter {
   return {
     add: (from, to) => {
       before.fill(0)
-      for (let index = from; index < to; index += 1) row(index)
+      for (let index = from; index < to; index += 1) at = row(index, at)
     },
     bytes: () => bytes.subarray(0, at),
   }
