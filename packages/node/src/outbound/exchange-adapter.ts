@@ -123,8 +123,7 @@ function limitConnecting(
       () => {},
     )
     .finally(() => connecting.release())
-  for (const event of [secure ? 'secureConnect' : 'connect', 'close'])
-    socket.once(event, () => connecting.abort(ended))
+  for (const event of [secure ? 'secureConnect' : 'connect', 'close']) socket.once(event, () => connecting.abort(ended))
 }
 
 async function readAnswer(

@@ -63,6 +63,20 @@ test('S26: an expired, a not yet valid, a self-signed and a foreign certificate 
   }
 })
 
+test('a handshake that does not end within the time for connecting is a failed connection', async () => {
+  const silent = await listenTcp(() => {})
+  closing.push(() => silent.close())
+  const outbound = outboundFor({
+    connectMs: 50,
+    loopbackHosts: new Map([['site.test', { address: '127.0.0.1', port: silent.port }]]),
+  })
+  for (const round of [1, 2]) {
+    const outcome = await outbound.fetch('https://site.test/', ordinary)
+    expect(outcome).toMatchObject({ status: 'failed', reason: 'connect', retryable: true })
+    expect(silent.connections).toBe(round)
+  }
+})
+
 test('S26: a connection kept for one name is not used for another on the same address', async () => {
   const server = await listenTls(makeCertificate({ name: 'site.test', issuer: authority }))
   const outbound = outboundTo({ 'site.test': server.port, 'other.test': server.port })
