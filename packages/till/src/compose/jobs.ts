@@ -3,15 +3,7 @@ import { unfinishedSql } from '../chain/wallet/index.ts'
 import type { PaidRoute } from '../contract/paid-call.ts'
 import { deleteBudgets, deleteHolders } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
-import {
-  createDueWatch,
-  createLeases,
-  createScheduler,
-  type DueWatch,
-  handOver,
-  type Job,
-  type Leases,
-} from '../jobs/index.ts'
+import { createDueWatch, createLeases, createScheduler, handOver, type Job, type Leases } from '../jobs/index.ts'
 import { balancesDueSql, checkBalances, sealBooks } from '../ledger/index.ts'
 import {
   type PayoutDeps,
@@ -232,38 +224,34 @@ export function startJobs(
     await leases.release()
   })
   const watched = deps.everyRound ? [] : jobs.flatMap(({ name, due }) => (due === undefined ? [] : [{ name, due }]))
-  const watch = createDueWatch({ database: deps.infrastructure.store.database, clock, log }, watched)
+  const { database } = deps.infrastructure.store
+  const watch = createDueWatch({ database, clock, log }, watched)
   const started = new Map<string, Job>()
+  const runNow = (name: string) => void started.get(name)?.runNow()
   for (const job of jobs) {
+    const { name, intervalMs, idleMs = idleMsDefault, channel } = job
     const round = roundOf(deps, leases, job)
-    const isWatched = watched.some(({ name }) => name === job.name)
+    const isWatched = watched.some((other) => other.name === name)
+    const pauseMs = () => (watch.isDue(name) ? intervalMs : Math.max(intervalMs, idleMs))
     started.set(
-      job.name,
-      scheduler.every(job.name, job.intervalMs, isWatched ? whenDue(deps, watch, job, round) : round),
+      name,
+      isWatched
+        ? scheduler.every(name, pauseMs, () => watch.run(name, round))
+        : scheduler.every(name, intervalMs, round),
     )
+    const wake = () => runNow(name)
+    if (channel !== undefined)
+      database.listen(channel, wake, wake).catch((error: unknown) => {
+        log.warn({ job: name, error: String(error) }, 'a job cannot be notified; it runs by its interval')
+      })
   }
-  if (watched.length > 0)
-    scheduler.every('jobs.due', dueEveryMs, () => watch.poll((name) => void started.get(name)?.runNow()))
+  if (watched.length > 0) scheduler.every('jobs.due', dueEveryMs, () => watch.poll(runNow))
 }
 
 /** Work that appears waits this long at most for a job that has nothing else to do. */
 const dueEveryMs = 1_000
 /** A round without known work, in case an expression misses some. */
 const idleMsDefault = 30_000
-
-function whenDue(
-  { ports: { clock } }: RoundDeps,
-  watch: DueWatch,
-  { name, idleMs = idleMsDefault }: TillJob,
-  round: () => Promise<void>,
-): () => Promise<void> {
-  let lastMs = Number.NEGATIVE_INFINITY
-  return async () => {
-    if (!watch.isDue(name) && clock.monotonicMs() - lastMs < idleMs) return
-    lastMs = clock.monotonicMs()
-    await watch.run(name, round)
-  }
-}
 
 /** One round of every job, for those who are woken from outside. A job that fails does not keep the next from running. */
 export async function runJobs(deps: RoundDeps, jobs: readonly TillJob[]): Promise<{ failed: string[] }> {

@@ -51,6 +51,8 @@ export type TillJob = {
    */
   due?: string
   idleMs?: number
+  /** A message on this channel of the database runs it at once. */
+  channel?: string
 }
 
 /** A named thing that must work. Rejecting or answering false means that it does not. */

@@ -6,11 +6,12 @@ import { createDueWatch } from './index.ts'
 
 /** Answers with the values given, and counts how often it was asked. */
 function watchOver(values: Record<string, string | null>) {
-  const state = { values, asked: 0, broken: false }
+  const state = { values, asked: 0, broken: false, answered: Promise.resolve() }
   const query = async () => {
     state.asked += 1
+    await state.answered
     if (state.broken) throw new Error('the connection was lost')
-    return { rows: [{ ...state.values }], rowCount: 1 }
+    return { rows: [{ states: JSON.stringify(Object.values(state.values)) }], rowCount: 1 }
   }
   const database = { query } as unknown as Database
   const jobs = Object.keys(values).map((name) => ({ name, due: 'true' }))
@@ -74,4 +75,19 @@ test('without an answer of the database every job has work', async () => {
   state.broken = true
   expect(await poll()).toEqual(['pay'])
   expect(watch.isDue('pay')).toBe(true)
+})
+
+test('a job whose round ends while the state is read is woken by what was read', async () => {
+  const { state, watch, poll } = watchOver({ pay: 'false' })
+  await poll()
+  state.values = { pay: 'true' }
+  let answer = () => {}
+  state.answered = new Promise((resolve) => {
+    answer = resolve
+  })
+  const polled = poll()
+  await watch.run('pay', nothing)
+  expect(watch.isDue('pay'), 'by what was known then').toBe(false)
+  answer()
+  expect(await polled).toEqual(['pay'])
 })

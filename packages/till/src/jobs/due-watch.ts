@@ -23,31 +23,36 @@ export function createDueWatch(
   { database, clock, log }: { database: Database; clock: Clock; log: Log },
   jobs: readonly DueJob[],
 ): DueWatch {
-  const columns = jobs.map(({ name, due }) => `(${due})::text as "${name}"`)
-  const text = `select ${columns.join(', ')} from (select $1::timestamptz) as asked`
+  const states = jobs.map(({ due }) => `(${due})::text`)
+  // One column: dozens of them would cost more to take apart than to read.
+  const text = `select to_json(array[${states.join(', ')}])::text as states from (select $1::timestamptz) as asked`
   const statement = { name: `jobs_due_${sha256(text).toString('hex').slice(0, 16)}`, text }
-  let current: Readonly<Record<string, string | null>> | undefined
+  let last: string | undefined
+  let current: ReadonlyMap<string, string | null> | undefined
   const served = new Map<string, string | null | undefined>()
-  const isDue = (name: string) =>
-    current === undefined || current[name] === 'true' || !served.has(name) || served.get(name) !== current[name]
+  const isDue = (name: string) => {
+    const state = current?.get(name)
+    return current === undefined || state === 'true' || !served.has(name) || served.get(name) !== state
+  }
   return {
     poll: async (onDue) => {
+      const read = await database.query<{ states: string }>({ ...statement, values: [new Date(clock.nowMs())] }).then(
+        ({ rows }) => rows[0]?.states,
+        (error: unknown) => {
+          log.warn({ error: String(error) }, 'what the jobs have to do could not be read; each runs to find out')
+          return undefined
+        },
+      )
+      if (read !== undefined && read === last) return
+      last = read
+      // A round may have ended while this was read: its job sleeps by what was known then.
       const idle = jobs.filter(({ name }) => !isDue(name))
-      try {
-        const { rows } = await database.query<Record<string, string | null>>({
-          ...statement,
-          values: [new Date(clock.nowMs())],
-        })
-        current = rows[0]
-      } catch (error) {
-        current = undefined
-        log.warn({ error: String(error) }, 'what the jobs have to do could not be read; each of them runs to find out')
-      }
+      current = read === undefined ? undefined : statesByName(jobs, read)
       for (const { name } of idle) if (isDue(name)) onDue(name)
     },
     isDue,
     run: async (name, round) => {
-      served.set(name, current?.[name])
+      served.set(name, current?.get(name))
       try {
         await round()
       } catch (error) {
@@ -56,4 +61,9 @@ export function createDueWatch(
       }
     },
   }
+}
+
+function statesByName(jobs: readonly DueJob[], text: string): Map<string, string | null> {
+  const states = JSON.parse(text) as (string | null)[]
+  return new Map(jobs.map(({ name }, place) => [name, states[place] ?? null]))
 }

@@ -10,8 +10,13 @@ export type JobOptions = {
 }
 
 export type Scheduler = {
-  /** Runs `work` again and again with `intervalMs` between the end of one run and the start of the next. */
-  every(name: string, intervalMs: number, work: (signal: AbortSignal) => Promise<void>, options?: JobOptions): Job
+  /** Runs `work` again and again with `intervalMs` between the end of one run and the start of the next; asked after each run. */
+  every(
+    name: string,
+    intervalMs: number | (() => number),
+    work: (signal: AbortSignal) => Promise<void>,
+    options?: JobOptions,
+  ): Job
   /** Starts nothing new, tells running work to end, and waits for it. */
   stop(): Promise<void>
 }
@@ -24,10 +29,14 @@ export type Job = {
 export function createScheduler(ports: { clock: Clock; log: Log; rng?: Rng }): Scheduler {
   const stopping = new AbortController()
   const loops: Promise<void>[] = []
+  const wakes: Wake[] = []
 
   return {
     every: (name, intervalMs, work, options = {}) => {
       const wake = createWake()
+      wakes.push(wake)
+      const pauseMs = () =>
+        (typeof intervalMs === 'number' ? intervalMs : intervalMs()) * (1 + jitterOf(ports.rng, options))
       const runOnce = async () => {
         const served = wake.take()
         try {
@@ -40,7 +49,7 @@ export function createScheduler(ports: { clock: Clock; log: Log; rng?: Rng }): S
       const loop = async () => {
         let first = options.immediately !== false
         while (!stopping.signal.aborted) {
-          if (!first) await wake.sleep(ports.clock, intervalMs * (1 + jitterOf(ports.rng, options)), stopping.signal)
+          if (!first) await wake.sleep(ports.clock, pauseMs())
           first = false
           if (!stopping.signal.aborted) await runOnce()
         }
@@ -51,6 +60,7 @@ export function createScheduler(ports: { clock: Clock; log: Log; rng?: Rng }): S
     },
     stop: async () => {
       stopping.abort(new Error('the scheduler stops'))
+      for (const wake of wakes) wake.cut()
       await Promise.all(loops)
     },
   }
@@ -62,26 +72,30 @@ function jitterOf(rng: Rng | undefined, options: JobOptions): number {
 
 const describe = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
+type Wake = ReturnType<typeof createWake>
+
 /** A sleep that can be cut short, and the list of those who did it. */
 function createWake() {
   let waiting: (() => void)[] = []
-  let cut: AbortController | undefined
+  let asleep: AbortController | undefined
+  const cut = () => asleep?.abort('the sleep is cut short')
   return {
+    cut,
     now: () =>
       new Promise<void>((resolve) => {
         waiting.push(resolve)
-        cut?.abort()
+        cut()
       }),
     take: () => {
       const taken = waiting
       waiting = []
       return taken
     },
-    sleep: async (clock: Clock, ms: number, signal: AbortSignal) => {
+    sleep: async (clock: Clock, ms: number) => {
       if (waiting.length > 0) return
-      cut = new AbortController()
-      await clock.sleep(ms, AbortSignal.any([signal, cut.signal])).catch(() => {})
-      cut = undefined
+      asleep = new AbortController()
+      await clock.sleep(ms, asleep.signal).catch(() => {})
+      asleep = undefined
     },
   }
 }
