@@ -1,38 +1,37 @@
 import type { Shop } from '../shop.ts'
 import { runCrawler } from './crawl/run-crawler.ts'
+import { crawlDueSql } from './crawl/store.ts'
 import type { SourceDeps } from './deps.ts'
 import { recheckSources } from './register/settle-contests.ts'
 import { followBonds, reaggregateAll } from './score/aggregate-citations.ts'
-import { scoreSources } from './score/score-sources.ts'
+import { scoreDueSql, scoreSources } from './score/score-sources.ts'
 import { crawlWantedChannel, scoreWantedChannel, type WorkWatch, watchForWork } from './wait-for-work.ts'
 
 type Jobs = NonNullable<Shop['jobs']>
 
 const crawlWorkers = 2
 const windowMs = 60_000
-/** Work announces itself; what only becomes due with time, or whose message got lost, is found this late. */
-const idleMs = 5_000
-/** Between giving back the lease of a job and asking for it again. */
-const pauseMs = 250
+/** While there is something to do that cannot be done yet, as where another works on a host of the same domain. */
+const retryMs = 5_000
 
-/** Crawling, scoring and checking proofs again. On an idle node the jobs wait until a request brings work for them. */
+/** Crawling, scoring and checking proofs again. What becomes due with time is found by the expressions, the rest announces itself. */
 export async function openSourceJobs(
   deps: SourceDeps,
   stopping: AbortSignal,
 ): Promise<{ jobs: Jobs; stop(): Promise<void> }> {
   const names = crawlerNames(deps)
   const watches = await Promise.all(names.map(() => watchForWork(deps, crawlWantedChannel, stopping)))
-  const scoring = await watchForWork(deps, scoreWantedChannel, stopping)
   const crawlers = names.map((name, place) => crawler(deps, name, watches[place] as WorkWatch, stopping))
   return {
     jobs: [
       ...crawlers,
       {
         name: 'citations.score',
-        intervalMs: pauseMs,
+        intervalMs: retryMs,
+        due: scoreDueSql,
+        channel: scoreWantedChannel,
         work: async () => {
           while (!stopping.aborted && (await scoreSources(deps)) > 0);
-          await scoring.wait(idleMs)
         },
       },
       { name: 'citations.recheck', intervalMs: 60_000, work: () => recheckSources(deps) },
@@ -40,7 +39,7 @@ export async function openSourceJobs(
       ...(deps.bonds ? [{ name: 'citations.bonds', intervalMs: 60_000, work: () => followBonds(deps) }] : []),
     ],
     stop: async () => {
-      for (const watch of [...watches, scoring]) await watch.stop()
+      for (const watch of watches) await watch.stop()
     },
   }
 }
@@ -48,10 +47,11 @@ export async function openSourceJobs(
 function crawler(deps: SourceDeps, name: string, watch: WorkWatch, stopping: AbortSignal): Jobs[number] {
   return {
     name,
-    intervalMs: pauseMs,
+    intervalMs: retryMs,
+    due: crawlDueSql,
+    channel: crawlWantedChannel,
     work: async () => {
-      await runCrawler(deps, { forMs: windowMs, signal: stopping, watch })
-      await watch.wait(idleMs)
+      while (!stopping.aborted && (await runCrawler(deps, { forMs: windowMs, signal: stopping, watch })).hosts > 0);
     },
   }
 }

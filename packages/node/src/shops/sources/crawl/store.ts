@@ -20,6 +20,8 @@ const turnLock = '1634952033, 51'
 
 const free = (host: string) => `${host}.due_at <= $1 and (${host}.leased_until is null or ${host}.leased_until <= $1)`
 
+export const crawlDueSql = `exists (select from crawl_host h where ${free('h')})`
+
 /**
  * Hosts that are due and that nobody works on; taken for `leaseMs`. Any number of workers may ask. Of one registrable
  * domain at most one host is out at a time, so that a domain with a wildcard has no thousand visitors.

@@ -6,6 +6,7 @@ import { type GatheredEvidence, gatherEvidence } from './gather-evidence.ts'
 import { draftScore, insertScores, newestScore, sameScore } from './score-history.ts'
 
 const batchMax = 200
+export const scoreDueSql = 'exists (select from source where score_wanted_at is not null)'
 
 /** Scores every source that requested it. Returns how many were read. */
 export async function scoreSources(deps: SourceDeps, only?: readonly string[]): Promise<number> {
