@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { type Acknowledged, timelineSql } from './acknowledged.ts'
 import type { Database, Sql } from './database.ts'
-import { readDatabaseId } from './instance.ts'
+import { StoreError } from './errors.ts'
 import { type RestoreDeps, recordRestore, recordRestoreAgain } from './restore.ts'
 
 /** What tells one life of a database from another. A part that this login may not read is null and proves nothing. */
@@ -35,10 +35,9 @@ export type DetectDeps = RestoreDeps & {
  */
 export async function detectRestore(deps: DetectDeps): Promise<string | undefined> {
   const { database } = deps
-  const databaseId = await readDatabaseId(database)
+  const { databaseId, noted } = await readRecorded(database)
   // What was noted first: another process of the same folder may note a later position at any time.
   const marker = deps.home === undefined ? undefined : await readMarker(deps.home, databaseId)
-  const noted = await readRecorded(database)
   const facts = await readServer(database)
   const missing = await deps.missingTransactions?.()
   const reason = difference(facts, await expected(deps, facts, noted), marker) ?? missing?.reason
@@ -124,9 +123,14 @@ export async function readServer(sql: Sql): Promise<ServerFacts> {
   }
 }
 
-async function readRecorded(sql: Sql): Promise<Noted | undefined> {
-  const { rows } = await sql.query<Noted>(`select system_identifier as "systemIdentifier", timeline from instance`)
-  return rows[0]
+async function readRecorded(sql: Sql): Promise<{ databaseId: string; noted: Noted | undefined }> {
+  const { rows } = await sql.query<Noted & { id: string; recorded: true | null }>(
+    `select d.id::text as id, i.only_one as recorded, i.system_identifier as "systemIdentifier", i.timeline
+     from database_identity d left join instance i on true`,
+  )
+  const [row] = rows
+  if (row === undefined) throw new StoreError('the database has no id')
+  return { databaseId: row.id, noted: row.recorded ? row : undefined }
 }
 
 const markerFile = 'database-position.json'

@@ -62,15 +62,16 @@ export function createMissingTransactionCheck(
     const missing: string[] = []
     const seen: { network: string; wallet: Address; count: bigint }[] = []
     const knownNow = new Map<string, bigint>()
-    for (const place of places) {
+    const rows = await readRows(database, places)
+    for (const [n, place] of places.entries()) {
       const key = `${place.network} ${place.wallet}`
-      const rows = await readRows(database, place.network, place.wallet)
+      const { known, seen: seenBefore } = rows[n] as PlaceRows
       const count = counts.get(key) ?? 0n
-      const verdict = compareCount({ ...rows, count, remembered: remembered.get(key) })
-      knownNow.set(key, rows.known)
-      if (rows.seen === undefined || count > rows.seen) seen.push({ ...place, count })
+      const verdict = compareCount({ known, seen: seenBefore ?? undefined, count, remembered: remembered.get(key) })
+      knownNow.set(key, known)
+      if (seenBefore === null || count > seenBefore) seen.push({ ...place, count })
       if (verdict === 'missing') missing.push(`${place.wallet} on ${place.network}`)
-      if (verdict === 'used_elsewhere') alarmForeignTransaction(deps, place, count - rows.known)
+      if (verdict === 'used_elsewhere') alarmForeignTransaction(deps, place, count - known)
     }
     const noted = async () => {
       await storeSeen(database, seen)
@@ -111,17 +112,17 @@ async function readCounts(
     }
 }
 
-async function readRows(
-  sql: Sql,
-  network: string,
-  wallet: Address,
-): Promise<{ known: bigint; seen: bigint | undefined }> {
-  const { rows } = await sql.query<{ known: bigint; seen: bigint | null }>(
-    `select coalesce((select max(nonce) + 1 from settlement_transaction where network = $1 and wallet = $2), 0)::bigint as known,
-       (select seen_count from settlement_wallet_count where network = $1 and wallet = $2) as seen`,
-    [network, wallet],
+type PlaceRows = { known: bigint; seen: bigint | null }
+
+/** In the order of the places. */
+async function readRows(sql: Sql, places: readonly { network: string; wallet: Address }[]): Promise<PlaceRows[]> {
+  const { rows } = await sql.query<PlaceRows>(
+    `select coalesce((select max(nonce) + 1 from settlement_transaction t where t.network = p.network and t.wallet = p.wallet), 0)::bigint as known,
+       (select seen_count from settlement_wallet_count c where c.network = p.network and c.wallet = p.wallet) as seen
+     from unnest($1::text[], $2::text[]) with ordinality as p (network, wallet, place) order by place`,
+    [places.map(({ network }) => network), places.map(({ wallet }) => wallet)],
   )
-  return { known: rows[0]?.known ?? 0n, seen: rows[0]?.seen ?? undefined }
+  return rows
 }
 
 async function storeSeen(
