@@ -30,11 +30,23 @@ const batchMax = 2_000
 /** Takes what has ended since the last time into the books of ratings. Returns the wallets that changed. */
 export async function aggregateRatings(deps: AggregateDeps): Promise<Address[]> {
   const changed = new Set<Address>()
+  if (!(await hasEnded(deps))) return []
   for (;;) {
     const batch = await deps.database.transaction((tx) => aggregateBatch(deps, tx))
     for (const wallet of batch.wallets) changed.add(wallet)
     if (!batch.more) return [...changed]
   }
+}
+
+/** Mostly nothing has: that takes one statement, and neither a transaction nor the lock of the cursor. */
+async function hasEnded({ database, clock, ports: { evidence } }: AggregateDeps): Promise<boolean> {
+  const { rows } = await database.query<{ ended: boolean }>(
+    `select exists (${paymentsSql(evidence, '(p.ended_at, p.payer, p.id) > (c.payment_at, c.payment_payer, c.payment_id) and p.ended_at < $1')})
+       or exists (${drawsSql(evidence, '(p.ended_at, p.account, p.id) > (c.draw_at, c.draw_account, c.draw_id) and p.ended_at < $1')})
+       or exists (${reversalsSql(evidence, 'r.id > c.reversal_id')}) as ended from rating_cursor c`,
+    [new Date(clock.nowMs() - aggregateLagMs)],
+  )
+  return rows[0]?.ended !== false
 }
 
 async function aggregateBatch(deps: AggregateDeps, tx: Tx): Promise<{ wallets: Address[]; more: boolean }> {
