@@ -59,7 +59,7 @@ export const handOver = Symbol('hand over')
 /** A lease that is kept counts as held for this long before the database is asked again. */
 const keptMs = 5_000
 /** Work that comes back later releases its lease meanwhile. */
-const keptIntervalMsMax = 30_000
+const keptIntervalMsMax = 60_000
 
 type Kept = { token: bigint; ttlMs: number; askedMs: number }
 
