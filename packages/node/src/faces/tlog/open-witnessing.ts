@@ -5,6 +5,7 @@ import { witnessPath, witnessRoutes } from './witness-routes.ts'
 
 /** Old keys that have not been revoked still verify heads signed with them; peers need the newest ones only. */
 const keysAnnouncedMax = 4
+const lookAgainSeconds = 5
 
 /** Nodes of the mesh cosign each other's logs: the witness this node is, and the peers it asks. */
 export async function openWitnessing(
@@ -28,9 +29,9 @@ export async function openWitnessing(
         name: 'log.peer_witnesses',
         intervalMs: 1_000,
         work: ask,
-        // A new head is shown at once. Peers that came since, or have rested, wait a little.
-        due: '(select max(size) from log_checkpoint)',
-        idleMs: 5_000,
+        // A new head is shown at once. Peers that came since, or have rested, wait a few seconds.
+        due: `case when ${peers.anybodySql} then (select max(size) from log_checkpoint) || ' ' ||
+          floor(extract(epoch from $1) / ${lookAgainSeconds}) end`,
       },
     ],
     announces: () => ({

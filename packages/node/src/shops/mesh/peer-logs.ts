@@ -16,6 +16,7 @@ export function createPeerLogs({
   rng,
 }: Pick<MeshDeps, 'database' | 'clock' | 'registeredSql' | 'rng' | 'fetcher'>): PeerLogs {
   return {
+    anybodySql: 'exists (select from mesh_peer)',
     fetch: fetcher.fetch,
     findLog: async (origin) => {
       const rows = await findByAuthorities(database, [authorityOf(origin)], clock.nowMs())
