@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Clock } from './clock.ts'
+import { type Clock, systemClock } from './clock.ts'
 import { type LoopHost, systemLoopHost, watchLoop } from './loop-watch.ts'
 
 /** A clock whose ticks the test gives, each with the time, CPU and collection that it took. */
@@ -10,6 +10,8 @@ function scene() {
   let cpuMs = 0
   let gcMs = 0
   let wake = () => {}
+  let everyMs = 0
+  let longestMs = 0
   const clock: Clock = {
     nowMs: () => nowMs,
     monotonicMs: () => nowMs,
@@ -18,10 +20,18 @@ function scene() {
   const note = (fields: object, message: string) => {
     lines.push({ message, fields: { ...fields } })
   }
-  const every: LoopHost['every'] = (_ms, call) => {
+  const every: LoopHost['every'] = (ms, call) => {
+    everyMs = ms
     wake = call
   }
-  const host: LoopHost = { cpuMs: () => cpuMs, gcMs: () => gcMs, every, close: () => {} }
+  const host: LoopHost = {
+    cpuMs: () => cpuMs,
+    gcMs: () => gcMs,
+    every,
+    measure: () => {},
+    longestMs: () => longestMs,
+    close: () => {},
+  }
   const watch = watchLoop({
     clock,
     host,
@@ -32,14 +42,15 @@ function scene() {
       observeMs: (name, ms, labels) => observed.push({ name, ms, labels }),
     },
   })
-  const tick = async (took: { ms: number; cpu?: number; gc?: number }) => {
+  const tick = async (took: { ms: number; cpu?: number; gc?: number; longest?: number }) => {
     nowMs += took.ms
     cpuMs += took.cpu ?? took.ms
     gcMs = took.gc ?? 0
+    longestMs = took.longest ?? 0
     wake()
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
   }
-  return { watch, tick, lines, observed }
+  return { watch, tick, lines, observed, everyMs: () => everyMs }
 }
 
 test('a stall is recorded with the work under way, the requests that came and its cause', async () => {
@@ -89,6 +100,36 @@ test('every stall is counted, and one line in ten minutes names the worst of the
     [4, 500],
   ])
   await watch.stop()
+})
+
+test('while it does little, a process is looked at once a second, and every stall is still recorded', async () => {
+  const { watch, tick, observed, everyMs, lines } = scene()
+  const beQuiet = async () => {
+    for (let ticks = 0; ticks < 506; ticks += 1) await tick({ ms: 20, cpu: 0 })
+  }
+  await beQuiet()
+  expect(everyMs()).toBe(1_000)
+  await tick({ ms: 1_000, cpu: 9, longest: 30 })
+  await watch.during('ledger.seal', async () => {})
+  await tick({ ms: 1_000, cpu: 90, longest: 80 })
+  expect(everyMs()).toBe(20)
+  await tick({ ms: 20 })
+  expect(observed).toEqual([{ name: 'loop_stall', ms: 80, labels: { cause: 'work' } }])
+  expect(lines[0]?.fields['work']).toEqual(['ledger.seal'])
+  await beQuiet()
+  await tick({ ms: 1_000, cpu: 900 })
+  expect(everyMs(), 'after much work').toBe(20)
+  await watch.stop()
+})
+
+test('a process at rest sees how long it was blocked', async () => {
+  const host = systemLoopHost()
+  host.measure(true)
+  await systemClock.sleep(100)
+  const untilMs = performance.now() + 200
+  while (performance.now() < untilMs);
+  await expect.poll(() => host.longestMs()).toBeGreaterThanOrEqual(199)
+  host.close()
 })
 
 test('the collections of this process are seen', async () => {

@@ -1,4 +1,4 @@
-import { PerformanceObserver } from 'node:perf_hooks'
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -9,8 +9,15 @@ export type LoopHost = {
   cpuMs(): number
   /** Spent on garbage collection between two moments of the monotonic clock. */
   gcMs(fromMs: number, toMs: number): number
-  /** Calls again and again until it is closed. Fifty times a second, a promise and a signal each would cost a percent of a core. */
+  /**
+   * Calls again and again, instead of what it called before, until it is closed. Fifty times a second, a promise and a signal each
+   * would cost a percent of a core.
+   */
   every(ms: number, call: () => void): void
+  /** Begins or ends to keep a timer of the same kind without calling anybody, which takes a third of the CPU. */
+  measure(on: boolean): void
+  /** The longest time between two turns of that timer. */
+  longestMs(): number
   close(): void
 }
 
@@ -24,6 +31,10 @@ export type LoopWatch = {
 /** Nothing that runs between two turns may take longer: every other caller waits for it. */
 const stallMs = 50
 const tickMs = 20
+/** After so long with no stall and at most `littleMs` of CPU, ticks come every `restMs` until there is either. */
+const quietMs = 10_000
+const littleMs = 500
+const restMs = 1_000
 const logEveryMs = 600_000
 /** A stall is attributed to garbage collection, or to another process on the core, from this share of its time. */
 const mainShare = 0.6
@@ -40,10 +51,14 @@ type Stall = {
 /**
  * Notices when the event loop is blocked, and what was running then. A timer that should come every 20 ms comes late
  * by as much as the loop was held up, so a stall is known to within one tick and every one above the limit is seen.
+ * While the process does little, Node itself keeps that timer and is asked once a second: what was running
+ * is then all that ran in that second.
  */
 export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; host: LoopHost }): LoopWatch {
   const { clock, log, metrics, host } = ports
   const inProgress = new Map<string, number>()
+  /** What was under way at any time since the last look. */
+  let seen = new Set<string>()
   let requests = 0
   const unlogged = {
     own: { count: 0, loggedMs: Number.NEGATIVE_INFINITY, worst: undefined as Stall | undefined },
@@ -63,27 +78,61 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
     Object.assign(kept, { count: 0, loggedMs: nowMs, worst: undefined })
   }
 
-  let last = { atMs: clock.monotonicMs(), cpuMs: host.cpuMs(), requests, work: [] as string[] }
+  const look = () => {
+    const work = [...seen]
+    seen = new Set(inProgress.keys())
+    return { atMs: clock.monotonicMs(), cpuMs: host.cpuMs(), requests, work }
+  }
+  let last = look()
   let late: (Omit<Stall, 'gcMs' | 'cause'> & { fromMs: number; toMs: number }) | undefined
-  host.every(tickMs, () => {
-    const now = { atMs: clock.monotonicMs(), cpuMs: host.cpuMs(), requests, work: [...inProgress.keys()] }
-    // One tick later, for collections are reported in their own turn.
-    if (late) record(explain(late, host.gcMs(late.fromMs, late.toMs)), now.atMs)
-    const ms = now.atMs - last.atMs
-    late =
-      ms > stallMs
-        ? {
-            ...{ fromMs: last.atMs, toMs: now.atMs, ms, cpuMs: now.cpuMs - last.cpuMs },
-            // What ended in the same turn was under way before it.
-            work: [...new Set([...last.work, ...now.work])],
-            requests: now.requests - last.requests,
-          }
-        : undefined
-    last = now
-  })
+  /** One tick later, for collections are reported in their own turn. */
+  const recordLate = (nowMs: number) => {
+    if (late) record(explain(late, host.gcMs(late.fromMs, late.toMs)), nowMs)
+    late = undefined
+  }
+  const lateBy = (ms: number, now: typeof last) =>
+    ms > stallMs
+      ? {
+          ...{ fromMs: last.atMs, toMs: now.atMs, ms, cpuMs: now.cpuMs - last.cpuMs },
+          ...{ work: now.work, requests: now.requests - last.requests },
+        }
+      : undefined
+
+  const watchClosely = () => {
+    let busy = last
+    let measures = false
+    const measure = (on: boolean) => {
+      if (on !== measures) host.measure(on)
+      measures = on
+    }
+    host.every(tickMs, () => {
+      const now = look()
+      recordLate(now.atMs)
+      late = lateBy(now.atMs - last.atMs, now)
+      last = now
+      if (late || now.cpuMs - busy.cpuMs > littleMs) busy = now
+      const quietForMs = now.atMs - busy.atMs
+      // Both for a moment, for the first turn is not measured.
+      measure(quietForMs >= quietMs)
+      if (quietForMs >= quietMs + 5 * tickMs) rest()
+    })
+  }
+  const rest = () =>
+    host.every(restMs, () => {
+      const now = look()
+      recordLate(now.atMs)
+      late = lateBy(host.longestMs(), now)
+      const isBusy = late || now.cpuMs - last.cpuMs > littleMs
+      last = now
+      if (!isBusy) return
+      host.measure(false)
+      watchClosely()
+    })
+  watchClosely()
   return {
     during: async (name, work) => {
       inProgress.set(name, (inProgress.get(name) ?? 0) + 1)
+      seen.add(name)
       try {
         return await work()
       } finally {
@@ -113,6 +162,7 @@ export function systemLoopHost(): LoopHost {
     collections.splice(0, collections.length - remembered)
   })
   observer.observe({ entryTypes: ['gc'] })
+  const delays = monitorEventLoopDelay({ resolution: tickMs })
   let timer: NodeJS.Timeout | undefined
   return {
     cpuMs: () => {
@@ -122,10 +172,18 @@ export function systemLoopHost(): LoopHost {
     gcMs: (fromMs, toMs) =>
       collections.reduce((sum, one) => (one.fromMs >= fromMs && one.fromMs <= toMs ? sum + one.ms : sum), 0),
     every: (ms, call) => {
+      clearInterval(timer)
       timer = setInterval(call, ms)
     },
+    measure: (on) => {
+      delays.reset()
+      if (on) delays.enable()
+      else delays.disable()
+    },
+    longestMs: () => delays.max / 1e6,
     close: () => {
       clearInterval(timer)
+      delays.disable()
       observer.disconnect()
     },
   }
