@@ -18,6 +18,13 @@ export function createListener(options: { target: ConnectionTarget; clock: Clock
   const subscribers = new Set<Subscriber>()
   const stopping = new AbortController()
   let connection: Promise<pg.Client> | undefined
+  let asked: Promise<unknown> = Promise.resolve()
+  // The driver takes one statement at a time.
+  const ask = (client: Promise<pg.Client>, text: string) => {
+    const answer = asked.then(async () => (await client).query(text))
+    asked = answer.catch(() => {})
+    return answer
+  }
 
   const deliver = (message: pg.Notification) => {
     for (const subscriber of subscribers) {
@@ -58,7 +65,7 @@ export function createListener(options: { target: ConnectionTarget; clock: Clock
       subscribers.add(subscriber)
       connection ??= open()
       try {
-        await (await connection).query(`listen ${channel}`)
+        await ask(connection, `listen ${channel}`)
       } catch (error) {
         subscribers.delete(subscriber)
         connection = undefined
