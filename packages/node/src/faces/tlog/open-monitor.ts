@@ -17,6 +17,8 @@ import {
 
 export const monitorPath = `${logPath}/monitor`
 const html = 'text/html'
+/** A log that does not grow is looked at so many times more rarely. */
+const idleFactor = 6
 
 /** A monitor of the node's own log, over HTTP like anybody else's: it shows what `assay log monitor` does. */
 export function openMonitor(
@@ -32,7 +34,15 @@ export function openMonitor(
   const options = { ...defaultMonitorOptions, witnesses, quorum: witnesses.length }
   const deps = { http: createMonitorHttp('AssayMonitor/1.0'), clock, store, options }
   return {
-    jobs: [{ name: 'log.monitor', intervalMs: everyMs, work: () => checkLog(deps, url) }],
+    jobs: [
+      {
+        name: 'log.monitor',
+        intervalMs: everyMs,
+        work: () => checkLog(deps, url),
+        due: '(select max(size) from log_checkpoint)',
+        idleMs: everyMs * idleFactor,
+      },
+    ],
     routes: [
       defineRoute({
         id: 'log.monitor',
