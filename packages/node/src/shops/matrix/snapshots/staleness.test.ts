@@ -12,6 +12,15 @@ test('the next borrow file is expected within a quarter of an hour, the next fai
   expect(inMinutes('ftd')).toBeLessThan(31 * 1_440)
 })
 
+test('what is remembered of a schedule is what it says at every moment', () => {
+  const times = Array.from({ length: 40 }, (_, n) => sampleNowMs + n * 410 * 60_000)
+  for (const feed of Object.values(feeds)) {
+    // Back in time nothing that is remembered holds.
+    const afresh = times.toReversed().map((ms) => nextExpectedMs(feed, ms))
+    expect(times.map((ms) => nextExpectedMs(feed, ms))).toEqual(afresh.reverse())
+  }
+})
+
 test('generated cover pages of the last quarter are not late', () => {
   const madeMs = sampleNowMs - 20 * 86_400_000
   const file = { synthetic: true, availableAtMs: madeMs, ingestedAtMs: madeMs, period: 'CY2026Q3I' } as FileRecord

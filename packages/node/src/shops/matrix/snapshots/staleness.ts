@@ -66,7 +66,18 @@ export function nextExpectedMs(feed: Feed, nowMs: number): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
+const nextDues = new WeakMap<Source, { fromMs: number; atMs: number }>()
+
+/** The calendar is worked out once for each file that is due. */
 function nextDue(source: Source, nowMs: number): number | undefined {
+  const known = nextDues.get(source)
+  if (known && known.fromMs <= nowMs && nowMs < known.atMs) return known.atMs
+  const atMs = findNextDue(source, nowMs)
+  if (atMs !== undefined) nextDues.set(source, { fromMs: nowMs, atMs })
+  return atMs
+}
+
+function findNextDue(source: Source, nowMs: number): number | undefined {
   // A quarter of an hour first: some publish that often.
   for (const days of [1 / 96, 1, 3, 6, 12, 24, 48, 100]) {
     const later = source.schedule
