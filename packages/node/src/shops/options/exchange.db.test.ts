@@ -10,6 +10,7 @@ import { createExchange, type Exchange, listTestSeries, network, publishTicks, w
 import { followIndex } from './follow-index.ts'
 import { listSeries } from './list-series.ts'
 import { priceSeries } from './price-series.ts'
+import { createIndexReader } from './read-index.ts'
 import { refundLost, refusePartRefunds } from './refund-lost.ts'
 import { releaseLapsed } from './return-contracts.ts'
 import { findSeries } from './series-store.ts'
@@ -665,6 +666,30 @@ test('two reads of the stream make one index, and list the same series once', as
   expect(rules).toEqual([{ window_ms: BigInt(windowMs), agents_min: agentsMin, extensions_max: extensionsMax }])
   expect(await listSeries(fresh.deps)).toBe(0)
   expect(await priceSeries(fresh.deps)).toBeGreaterThan(0)
+})
+
+test('an index is read again once it has a newer tick', async () => {
+  let reads = 0
+  const query = (...given: Parameters<typeof db.database.query>) => {
+    if (String(given[0]).includes('share_e12')) reads += 1
+    return db.database.query(...given)
+  }
+  const read = createIndexReader({ query: query as typeof db.database.query }, 5)
+  const tick = (second: number) =>
+    db.database.query(
+      `with proof as (insert into option_tick_proof (method, at, jws) values ('reader', to_timestamp($1), ''))
+       insert into option_tick (method, cluster, at, share_e12, value_e4, agents) values ('reader', '52', to_timestamp($1), 1, 1, 1)`,
+      [second],
+    )
+  expect(await read('reader')).toEqual([])
+  await tick(1)
+  expect((await read('reader'))[0]?.ticks).toHaveLength(1)
+  expect((await read('reader'))[0]?.ticks).toHaveLength(1)
+  expect(reads).toBe(2)
+  await tick(2)
+  expect((await read('reader'))[0]?.ticks).toHaveLength(2)
+  await db.database.query(`delete from option_tick where method = 'reader'`)
+  await db.database.query(`delete from option_tick_proof where method = 'reader'`)
 })
 
 test('settings of the index that change do not change the index of a series that is listed', async () => {

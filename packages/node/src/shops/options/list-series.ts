@@ -4,14 +4,17 @@ import { nextExpiries } from './domain/expiries.ts'
 import { interestPerSide } from './domain/open-interest.ts'
 import { planSeries, type SeriesPlan } from './domain/plan-series.ts'
 import { methodKey } from './index-method.ts'
-import { type ClusterIndex, readIndex, volatilityOf, yearsUntil } from './read-index.ts'
+import { type ClusterIndex, createIndexReader, volatilityOf, yearsUntil } from './read-index.ts'
 import { writeEvents } from './series-store.ts'
 import type { OptionSettings } from './settings.ts'
 
 /** Lists what is missing for the next expiries, on the topics with the largest crowds. */
-export async function listSeries(deps: OptionDeps): Promise<number> {
+export async function listSeries(
+  deps: OptionDeps,
+  readIndexes = createIndexReader(deps.database, deps.settings.volatilityTicks),
+): Promise<number> {
   const nowMs = deps.clock.nowMs()
-  const indexes = await readIndex(deps.database, methodKey(deps.settings), deps.settings.volatilityTicks)
+  const indexes = await readIndexes(methodKey(deps.settings))
   const plans = planListings(deps.settings, indexes, nowMs)
   return insertSeries(deps, plans, nowMs)
 }

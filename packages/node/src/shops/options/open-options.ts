@@ -18,6 +18,7 @@ import { marketRoutes } from './market-routes.ts'
 import { matchOrders } from './match-orders.ts'
 import { priceSeries } from './price-series.ts'
 import { createQuotes } from './quotes.ts'
+import { createIndexReader } from './read-index.ts'
 import { lostMoneySql, refundLost, refusePartRefunds } from './refund-lost.ts'
 import { createReserveContracts } from './reserve-contracts.ts'
 import { releaseLapsed } from './return-contracts.ts'
@@ -64,9 +65,10 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
   const reserving = createReserveContracts(deps)
   const secret = await loadSharedSecret(database, 'option_quotes', rng)
   const quotes = createQuotes({ secret, clock, rng, quoteMs: settings.quoteMs })
+  const runMarket = createMarket(deps)
   // So that a demo node can be traded on at once. A chain that does not answer yet is asked again by the job.
   if (demo)
-    await runMarket(deps).catch((error: unknown) =>
+    await runMarket().catch((error: unknown) =>
       deps.log.warn({ error: String(error) }, 'the options market could not be updated at start; its job tries again'),
     )
   // So that the first caller does not read that nothing is traded.
@@ -88,7 +90,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
     reversalHooks: [refusePartRefunds],
     payoutPurposes,
     committedMicro: async (network) => (network === deps.network ? vaultCommitments(database) : 0n),
-    jobs: jobsOf(deps, demo),
+    jobs: jobsOf(deps, demo, runMarket),
     stop: async () => {
       stopped.abort(new Error('the node stops'))
       await reserving.idle()
@@ -133,10 +135,13 @@ function portsOf(context: ShopContext) {
 }
 
 /** The index, what is listed on it, and at what price. */
-export async function runMarket(deps: OptionDeps): Promise<void> {
-  await followIndex(deps)
-  await listSeries(deps)
-  await priceSeries(deps)
+export function createMarket(deps: OptionDeps): () => Promise<void> {
+  const readIndexes = createIndexReader(deps.database, deps.settings.volatilityTicks)
+  return async () => {
+    await followIndex(deps)
+    await listSeries(deps, readIndexes)
+    await priceSeries(deps, readIndexes)
+  }
 }
 
 /** Whether a reservation, an order or money that came too late waits for something. */
@@ -146,9 +151,9 @@ const offersDueSql = `exists (select from option_position where state = 'held')
   or exists (select from option_bid where state = 'pending')
   or exists (select from option_bid where state = 'live' and open_quantity > 0) or exists (${lostMoneySql})`
 
-function jobsOf(deps: OptionDeps, demo: boolean): NonNullable<Shop['jobs']> {
+function jobsOf(deps: OptionDeps, demo: boolean, runMarket: () => Promise<void>): NonNullable<Shop['jobs']> {
   return [
-    { name: 'options.market', intervalMs: demo ? 5_000 : 30_000, work: () => runMarket(deps) },
+    { name: 'options.market', intervalMs: demo ? 5_000 : 30_000, work: runMarket },
     {
       name: 'options.offers',
       intervalMs: 2_000,

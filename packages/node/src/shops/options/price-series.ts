@@ -6,7 +6,7 @@ import { isInBand, premiumOf } from './domain/contract-terms.ts'
 import { impliedVolatility } from './domain/implied-volatility.ts'
 import { methodTerms } from './index-method.ts'
 import { crowdOf, interestLimit } from './list-series.ts'
-import { type ClusterIndex, readIndex, volatilityOf, yearsUntil } from './read-index.ts'
+import { type ClusterIndex, createIndexReader, volatilityOf, yearsUntil } from './read-index.ts'
 import { isTraded, openSeries, type Series } from './series-store.ts'
 
 export type Priced = {
@@ -18,7 +18,10 @@ export type Priced = {
 }
 
 /** Prices every open series again and renews its limits; what left the premium band is written by nobody but a person. */
-export async function priceSeries(deps: OptionDeps): Promise<number> {
+export async function priceSeries(
+  deps: OptionDeps,
+  readIndexes = createIndexReader(deps.database, deps.settings.volatilityTicks),
+): Promise<number> {
   const { database, settings, clock } = deps
   const nowMs = clock.nowMs()
   const series = (await openSeries(database)).filter((one) => isTraded(one, nowMs))
@@ -26,7 +29,7 @@ export async function priceSeries(deps: OptionDeps): Promise<number> {
   const indexes = new Map<string, Estimated>()
   for (const method of new Set(series.map((one) => one.method))) {
     const terms = { ...settings, ...methodTerms(settings, method) }
-    for (const index of await readIndex(database, method, settings.volatilityTicks))
+    for (const index of await readIndexes(method))
       indexes.set(`${method} ${index.cluster}`, { ...index, ...estimate(terms, index) })
   }
   const priced = series.flatMap((one) => {

@@ -45,6 +45,26 @@ export async function readIndex(
   return [...found.values()]
 }
 
+/** All clusters by a method. */
+export type IndexReader = (method: string) => Promise<ClusterIndex[]>
+
+/** What is read is remembered until there is a newer tick. */
+export function createIndexReader(sql: Sql, ticks: number): IndexReader {
+  const known = new Map<string, { newestMs: number | undefined; indexes: ClusterIndex[] }>()
+  return async (method) => {
+    const { rows } = await sql.query<{ at: Date | null }>(
+      'select max(at) as at from option_tick_proof where method = $1',
+      [method],
+    )
+    const newestMs = rows[0]?.at?.getTime()
+    const before = known.get(method)
+    if (before && before.newestMs === newestMs) return before.indexes
+    const indexes = await readIndex(sql, method, ticks)
+    known.set(method, { newestMs, indexes })
+    return indexes
+  }
+}
+
 const yearMs = 365.25 * 86_400_000
 
 /** Time to an expiry as the model counts it. */
