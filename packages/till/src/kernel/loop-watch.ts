@@ -57,7 +57,7 @@ type Stall = {
 export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; host: LoopHost }): LoopWatch {
   const { clock, log, metrics, host } = ports
   const inProgress = new Map<string, number>()
-  /** What was under way at any time since the last look. */
+  /** What was under way at any time since it was last read. */
   let seen = new Set<string>()
   let requests = 0
   const unlogged = {
@@ -78,12 +78,12 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
     Object.assign(kept, { count: 0, loggedMs: nowMs, worst: undefined })
   }
 
-  const look = () => {
+  const read = () => {
     const work = [...seen]
     seen = new Set(inProgress.keys())
     return { atMs: clock.monotonicMs(), cpuMs: host.cpuMs(), requests, work }
   }
-  let last = look()
+  let last = read()
   let late: (Omit<Stall, 'gcMs' | 'cause'> & { fromMs: number; toMs: number }) | undefined
   /** One tick later, for collections are reported in their own turn. */
   const recordLate = (nowMs: number) => {
@@ -106,7 +106,7 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
       measures = on
     }
     host.every(tickMs, () => {
-      const now = look()
+      const now = read()
       recordLate(now.atMs)
       late = lateBy(now.atMs - last.atMs, now)
       last = now
@@ -119,7 +119,7 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
   }
   const rest = () =>
     host.every(restMs, () => {
-      const now = look()
+      const now = read()
       recordLate(now.atMs)
       late = lateBy(host.longestMs(), now)
       const isBusy = late || now.cpuMs - last.cpuMs > littleMs

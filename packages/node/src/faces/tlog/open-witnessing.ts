@@ -5,7 +5,7 @@ import { witnessPath, witnessRoutes } from './witness-routes.ts'
 
 /** Old keys that have not been revoked still verify heads signed with them; peers need the newest ones only. */
 const keysAnnouncedMax = 4
-const lookAgainSeconds = 5
+const pollSeconds = 5
 
 /** Nodes of the mesh cosign each other's logs: the witness this node is, and the peers it asks. */
 export async function openWitnessing(
@@ -31,7 +31,7 @@ export async function openWitnessing(
         work: ask,
         // A new head is shown at once. Peers that came since, or have rested, wait a few seconds.
         due: `case when ${peers.anybodySql} then (select max(size) from log_checkpoint) || ' ' ||
-          floor(extract(epoch from $1) / ${lookAgainSeconds}) end`,
+          floor(extract(epoch from $1) / ${pollSeconds}) end`,
       },
     ],
     announces: () => ({
