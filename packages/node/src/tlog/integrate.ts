@@ -42,13 +42,17 @@ export type PlacedBatch = {
 
 /**
  * Assigns every committed entry its index, in one transaction for the whole batch, and signs the new tree head. Nothing
- * while the log is stopped: entries keep waiting.
+ * while the log is stopped: entries keep waiting. What is committed before `onRead` is called is in the batch.
  */
-export async function integrateBatch(deps: IntegrateDeps): Promise<PlacedBatch | undefined> {
+export async function integrateBatch(
+  deps: IntegrateDeps,
+  onRead: () => void = () => {},
+): Promise<PlacedBatch | undefined> {
   return deps.database.transaction(async (tx) => {
     const tree = await lockTree(tx)
     if (reasonNotToSign(tree, deps.origin, deps.confirmAfter)) return undefined
     const { size } = tree
+    onRead()
     const waiting = await readWaiting(tx, batchMax)
     if (waiting.length === 0) return undefined
     const edge = await readTiles(tx, edgeTiles(size))
@@ -92,38 +96,32 @@ export function signHead(
 }
 
 /**
- * Group commit for places: calls that come while a batch is under way share the next one. Anyone who waits for it after
- * its own commit finds its entry placed, for a batch begun later sees every entry committed before.
+ * Group commit for places: calls that come before a batch has read which entries wait share it, later ones the next. So
+ * anyone who calls after its own commit finds its entry placed.
  */
 export function createIntegrator(
   deps: IntegrateDeps,
   onPlaced: (batch: PlacedBatch) => void = () => {},
 ): () => Promise<void> {
-  let running: Promise<void> | undefined
-  let next: Promise<void> | undefined
-  const run = async () => {
+  let shared: Promise<void> | undefined
+  let last: Promise<void> = Promise.resolve()
+  const run = async (onRead: () => void) => {
     for (let placed = batchMax; placed === batchMax; ) {
-      const batch = await integrateBatch(deps)
+      const batch = await integrateBatch(deps, onRead)
       placed = batch?.leaves.length ?? 0
       if (!batch) break
       deps.metrics.count('log_leaves', {}, placed)
       onPlaced(batch)
     }
   }
-  const start = (): Promise<void> => {
-    running = run().finally(() => {
-      running = undefined
-    })
-    return running
-  }
   return () => {
-    if (!running) return start()
-    next ??= running.then(noop, noop).then(() => {
-      next = undefined
-      return running ?? start()
-    })
-    return next
+    if (shared) return shared
+    const close = () => {
+      if (shared === mine) shared = undefined
+    }
+    const mine = last.then(() => run(close))
+    last = mine.then(close, close)
+    shared = mine
+    return mine
   }
 }
-
-const noop = () => {}
