@@ -15,7 +15,7 @@ import {
 import { declareShop, type OpenShop, type Shop, type ShopContext } from '../shop.ts'
 import { createMayRead, type SourceDeps, sourcesMigrations, sourcesPort } from '../sources/index.ts'
 import { aggregateAttestations } from './attest/aggregate-attestations.ts'
-import { termsIn } from './attest/attest-price.ts'
+import { readTogether, termsIn } from './attest/attest-price.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { createHostTurns } from './attest/host-turns.ts'
 import { keepTerms } from './attest/keep-terms.ts'
@@ -180,8 +180,9 @@ function attestDeps(
 ): Parameters<typeof attestRoutes>[0] {
   const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
   const { outbound, domains, termsChanges } = sources
+  const currentTerms = readTogether(termsIn(database))
   return {
-    ...{ termsChanges, keptTerms: keepTerms(termsIn(database), { clock, changes: termsChanges }) },
+    ...{ termsChanges, currentTerms, keptTerms: keepTerms(currentTerms, { clock, changes: termsChanges }) },
     ...{ database, clock, ids, log, metrics, outbound, proofs, domains, threads, tree, apiUrl, witnessKeys },
     snapshots: createSnapshots({
       ...{ database, outbound, clock, threads },

@@ -11,7 +11,7 @@ import { pageAddress } from '../../sources/domain/index.ts'
 import { normalText } from '../../sources/page/index.ts'
 import type { Share } from '../creators/accrue.ts'
 import { requireAgent } from './agent-statement.ts'
-import { attestPrices, claimWeights, requirePriced, requireQuoted, termsIn } from './attest-price.ts'
+import { attestPrices, claimWeights, requirePriced, requireQuoted } from './attest-price.ts'
 import { type AttestationDraft, commitRecords } from './commit-records.ts'
 import type { AttestDeps } from './deps.ts'
 import { citedPage, type Quoted, reserve, snapshotFacts } from './prepare-attestation.ts'
@@ -40,15 +40,14 @@ export async function prepareClaim(
     { agent, payer, sourceUrl: pages.map(({ asked }) => asked).join(' '), quoteSha256: undefined, claimSha256 },
     body.agent_signature as Hex | undefined,
   )
-  const read = termsIn(deps.database)
-  const prices = await attestPrices(read, pages)
+  const prices = await attestPrices(deps.currentTerms, pages)
   requireQuoted(deps, prices, priceMicro)
   const snapshots = await Promise.all(pages.map((page) => deps.snapshots.of(page)))
   requireDistinct(snapshots.map(({ finalUrl }) => pageAddress(finalUrl)))
   const cited = snapshots.map((snapshot, index) => citedPage(deps, pages[index] as AskedUrl, snapshot))
   const served = cited.map((page, index) => ({ ...page, url: snapshots[index]?.finalUrl ?? page.url }))
   const priced = pages.map((page, index) => ({ ...page, micro: prices[index] as Micro }))
-  await requirePriced(read, priced, served, 'sources')
+  await requirePriced(deps.currentTerms, priced, served, 'sources')
   const facts: ClaimFacts = {
     id: deps.ids.next('clm'),
     agent,

@@ -1,6 +1,7 @@
 import { formatUsd, type Micro } from '@assay/protocol/money'
 import { fieldProblem, Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
+import { createBatcher } from '@assay/till/store/group-commit'
 import { citationMicro, decidePrices, type PageAt, siteTerms } from '../../sources/index.ts'
 import { type CitedHost, findPayees } from '../creators/payee.ts'
 import { attestationProblems } from '../problems.ts'
@@ -19,6 +20,19 @@ export const termsIn =
       hosts.map(({ domain }, at) => ({ domain, payee: payees[at]?.domain ?? domain })),
     )
   }
+
+/** What is asked for while others are read becomes one read. Each is of after it was asked for. */
+export function readTogether(read: ReadTerms): ReadTerms {
+  const reads = createBatcher<readonly CitedHost[], HostTerms[]>({
+    maxItems: 128,
+    maxConcurrent: 2,
+    run: async (asked) => {
+      const terms = await read(asked.flat())
+      return asked.map(({ length }) => terms.splice(0, length))
+    },
+  })
+  return (hosts) => reads.submit(hosts)
+}
 
 /** What stamping a citation of each page costs. The site that is paid sets the price; where one refuses, nothing is sold. */
 export async function attestPrices(read: ReadTerms, pages: readonly PageAt[]): Promise<Micro[]> {

@@ -44,6 +44,8 @@ export type AttestDeps = {
   royalty: { recipient: string; bps: number; licence: string }
   settings: AttestSettings
   findMatched: FindMatched
+  /** As they are when asked: for sales. */
+  currentTerms: ReadTerms
   /** For quotes. */
   keptTerms: ReadTerms
   termsChanges: TermsChanges

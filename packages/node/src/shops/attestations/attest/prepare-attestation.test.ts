@@ -1,8 +1,10 @@
 import type { Address } from '@assay/protocol/address'
+import type { Sql } from '@assay/till/store/database'
 import { expect, test } from 'vitest'
 import { entryBytesMax } from '../../../tlog/index.ts'
 import { type CreatorRule, completeRules } from '../../sources/terms/creator-rules.ts'
 import { prepareClaim } from './anchor-claim.ts'
+import { readTogether, termsIn } from './attest-price.ts'
 import type { AttestDeps } from './deps.ts'
 import { type CitationFacts, prepareAttestation, reserve } from './prepare-attestation.ts'
 import { openSnapshots } from './snapshots.fixture.ts'
@@ -15,16 +17,17 @@ function openAttest(options: Parameters<typeof openSnapshots>[0] & { quotedMicro
   const { own, quotedMicro = 5_000n } = options
   const site = { own: own ?? [] }
   let reads = 0
+  // No source is registered: nobody asks for a price, except cited.com where it has terms.
+  const database = {
+    query: async ({ name }: { name: string }) => {
+      if (name !== 'source_page_prices') return { rows: [] }
+      reads += 1
+      return { rows: own ? [{ domain: 'cited.com', own: site.own, rsl: null }] : [] }
+    },
+  }
   const deps = {
     ...opened,
-    // No source is registered: nobody asks for a price, except cited.com where it has terms.
-    database: {
-      query: async ({ name }: { name: string }) => {
-        if (name !== 'source_page_prices') return { rows: [] }
-        reads += 1
-        return { rows: own ? [{ domain: 'cited.com', own: site.own, rsl: null }] : [] }
-      },
-    },
+    currentTerms: readTogether(termsIn(database as unknown as Sql)),
     termsChanges: { count: 0 },
     ids: { next: (kind: string) => `${kind}_1` },
     domains: { ownHosts: new Set(['node.example.org']), demoHosts: new Set() },
@@ -145,4 +148,17 @@ test('a creator who forbids stamps of the page that a redirect leads to is obeye
   ])
   const { attest } = openAttest({ own, quotedMicro: 20_000n, finalUrl: () => 'https://cited.com/private/x' })
   await expect(attest({ source_url: 'https://cited.com/a' })).rejects.toMatchObject({ code: 'citation_not_allowed' })
+})
+
+test('citations at once read the terms together, each for its own page; one that comes later reads them again', async () => {
+  const { attest, reads } = openAttest({ own: premium, quotedMicro: 20_000n })
+  const prices = await Promise.allSettled(
+    ['https://cited.com/a', 'https://other.com/a', 'https://cited.com/premium/a'].map((source_url) =>
+      attest({ source_url }),
+    ),
+  )
+  expect(prices.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+  expect(reads()).toBe(1)
+  await attest({ source_url: 'https://cited.com/b' })
+  expect(reads()).toBe(2)
 })

@@ -11,7 +11,7 @@ import { entryBytesMax } from '../../../tlog/index.ts'
 import { normalText } from '../../sources/page/index.ts'
 import { attestationProblems } from '../problems.ts'
 import { requireAgent } from './agent-statement.ts'
-import { attestPrices, requirePriced, requireQuoted, termsIn } from './attest-price.ts'
+import { attestPrices, requirePriced, requireQuoted } from './attest-price.ts'
 import { citedHost } from './cited-host.ts'
 import type { AttestDeps } from './deps.ts'
 import type { Snapshot } from './snapshots.ts'
@@ -64,8 +64,7 @@ export async function prepareAttestation(
     body.agent_signature as Hex | undefined,
   )
   const matched = body.query_id === undefined ? undefined : await requireMatched(deps, body.query_id, page)
-  const read = termsIn(deps.database)
-  const [micro = 0n] = await attestPrices(read, [page])
+  const [micro = 0n] = await attestPrices(deps.currentTerms, [page])
   requireQuoted(deps, [micro], priceMicro)
   const snapshot = await deps.snapshots.of(page)
   if (matched && !snapshot.textSha256.equals(matched.textSha256))
@@ -73,7 +72,7 @@ export async function prepareAttestation(
       detail: 'The text of the page is no longer the one that the query matched.',
     })
   const cited = citedPage(deps, page, snapshot)
-  await requirePriced(read, [{ ...page, micro }], [{ ...cited, url: snapshot.finalUrl }], 'source_url')
+  await requirePriced(deps.currentTerms, [{ ...page, micro }], [{ ...cited, url: snapshot.finalUrl }], 'source_url')
   const found = body.quote === undefined ? undefined : await deps.threads.find(snapshot.text, body.quote)
   const facts: CitationFacts = {
     id: deps.ids.next('att'),
