@@ -1,6 +1,6 @@
-import { accrueShares, mergeLines } from '../../packages/node/src/shops/attestations/creators/accrue.ts'
+import { accrueShares } from '../../packages/node/src/shops/attestations/creators/accrue.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
-import { accounts, post } from '../../packages/till/src/ledger/index.ts'
+import { accounts, mergeLines, post } from '../../packages/till/src/ledger/index.ts'
 import type { Database } from '../../packages/till/src/store/database.ts'
 
 const network = 'eip155:8453'

@@ -105,7 +105,7 @@ function effect(shop: TestShop, id: string): Pick<PaidAccess, 'commit' | 'commit
     shop.committed.push(...sales)
     return sales.map(() => undefined)
   }
-  return id === 'test.small' ? { commitMany } : { commit: async (tx, sale) => (await commitMany(tx, [sale]))[0] }
+  return id === 'test.small' ? { commitMany } : { commit: async (tx, sale) => (await commitMany(tx, [sale], []))[0] }
 }
 
 /** A pass in `Authorization: Pass <id>`, good for one call at a time. */

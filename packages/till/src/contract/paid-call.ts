@@ -80,8 +80,15 @@ export type PaidRoute = {
   release?: ReleaseAnswer
 }
 
-/** The effects of sales that end together, in one transaction; an answer for each, in the order given. */
-export type CommitMany = (tx: Tx, sales: readonly Sale[]) => Promise<readonly (AnswerContent | undefined)[]>
+/**
+ * The effects of sales that end together, in one transaction; an answer for each, in the order given. An effect adds what
+ * it posts about these sales to `unposted`, which is posted afterwards (`addPostings`), or posts it itself.
+ */
+export type CommitMany = (
+  tx: Tx,
+  sales: readonly Sale[],
+  unposted: LedgerTransaction[],
+) => Promise<readonly (AnswerContent | undefined)[]>
 
 /** Completes an answer on its way out with what is never stored: a derived token, the receipt. Pure; given again, the same. */
 export type ReleaseAnswer = (

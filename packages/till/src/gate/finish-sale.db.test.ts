@@ -1,9 +1,9 @@
 import type { Address } from '@assay/protocol/address'
 import { beforeEach, expect, test } from 'vitest'
-import type { AnswerContent, CommitMany, Sale } from '../contract/paid-call.ts'
+import type { AnswerContent, CommitMany, Sale, SaleHook } from '../contract/paid-call.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
-import { accounts, balanceDifferences, openClearing, owedTo, post, trialBalance } from '../ledger/index.ts'
+import { accounts, addPostings, balanceDifferences, openClearing, owedTo, post, trialBalance } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { sampleClaim } from './claim.fixture.ts'
@@ -27,7 +27,7 @@ beforeEach(() => {
   credited = []
 })
 
-const finishSales = () =>
+const finishSales = (hooks: readonly SaleHook[] = []) =>
   createFinishSales({
     database: db.database,
     clock: systemClock,
@@ -37,6 +37,7 @@ const finishSales = () =>
       async (_tx, sales) => {
         hooked.push(sales.length)
       },
+      ...hooks,
     ],
     failPosted: async ({ id }) => {
       throw new Error(`the transfer of ${id} was posted before`)
@@ -74,7 +75,7 @@ async function settled(commitMany: CommitMany, reservation: string): Promise<Fin
     reservation,
     hold: false,
     provisional: false,
-    commit: async (tx, sale) => (await commitMany(tx, [sale]))[0],
+    commit: async (tx, sale) => (await commitMany(tx, [sale], []))[0],
     commitMany,
   }
 }
@@ -177,5 +178,54 @@ test('an effect that breaks, or leaves money in clearing, takes nothing from the
   )
   expect(String((outcomes[3] as PromiseRejectedResult).reason)).toContain('left -100 in clearing')
   expect(await statesOf(inputs)).toEqual(kinds.map((kind) => (kind === 'fine' ? 'served' : 'settling')))
+  await expectSoundBooks()
+})
+
+test('what an effect and a hook add to a sale is one posting with it, and nothing passes through clearing', async () => {
+  const parts = (sale: Sale, kind: string, amount: bigint) => ({
+    reference: `${kind}:${sale.paymentId}`,
+    kind,
+    paymentId: sale.paymentId,
+    lines: [
+      { account: accounts.clearingPayments(network), amount },
+      { account: accounts.payable(network, creator, 'creator'), amount: -amount },
+    ],
+  })
+  const effect: CommitMany = async (_tx, sales, unposted) => {
+    addPostings(
+      unposted,
+      sales.map((sale) => parts(sale, 'split', 4_000n)),
+    )
+    return sales.map(() => undefined)
+  }
+  const hook: SaleHook = async (_tx, sales, unposted = []) =>
+    addPostings(
+      unposted,
+      sales.map((sale) => parts(sale, 'share', 1_000n)),
+    )
+  const inputs = [await settled(effect, ''), await settled(effect, '')]
+  const finish = finishSales([hook])
+  const outcomes = await Promise.all(inputs.map((input) => finish.finish(input)))
+  expect(outcomes).toMatchObject([{ status: 'served' }, { status: 'served' }])
+  const { rows } = await db.database.query<{ reference: string; names: string[] }>(
+    `select t.reference, array(select a.name from ledger_entry e join ledger_account a on a.id = e.account_id
+       where e.transaction_id = t.id order by e.line) as names
+     from ledger_transaction t where t.payment_id = any($1) order by t.id`,
+    [inputs.map(({ claim }) => claim.id)],
+  )
+  expect(rows).toEqual(
+    inputs.map(({ claim }) => ({
+      reference: `sale:${claim.id}`,
+      names: [`onchain:custody@${network}`, `payable:creator:${creator}@${network}`],
+    })),
+  )
+  await expectSoundBooks()
+})
+
+test('an effect that adds less than its price to the sale leaves money in clearing, and is not committed', async () => {
+  const effect: CommitMany = async (_tx, sales) => sales.map(() => undefined)
+  const input = await settled(effect, '')
+  await expect(finishSales().finish(input)).rejects.toThrow('left -5000 in clearing')
+  expect(await statesOf([input])).toEqual(['settling'])
   await expectSoundBooks()
 })

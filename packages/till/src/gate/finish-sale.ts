@@ -7,7 +7,7 @@ import type { AnswerContent, PaidRoute, Sale, SaleHook } from '../contract/paid-
 import { movedMoneyOf } from '../contract/payment-record.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
-import { post, takeTransfer, takeTransfers } from '../ledger/index.ts'
+import { type LedgerTransaction, post, takeTransfer, takeTransfers } from '../ledger/index.ts'
 import { encodeSuccess } from '../schemes/encode-response.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { createBatcher } from '../store/group-commit.ts'
@@ -132,21 +132,39 @@ async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[
   })
   const served = await markServed(tx, rows, nowMs)
   const mine = inputs.filter((input) => served.has(input.claim.id))
-  if (mine.length > 0) {
-    const money = await moneyOf(tx, mine, served, nowMs)
-    await post(
-      tx,
-      mine.flatMap((input, index) => salePostings(input, money[index] as MoneySource)),
-    )
-  }
-  const sales = mine.map((input) => toSaleOf(input, nowMs))
-  const replaced = await commitEffects(deps, tx, mine, sales, responses)
-  for (const hook of deps.hooks) if (sales.length > 0) await hook(tx, sales)
+  const money = await moneyOf(tx, mine, served, nowMs)
+  const replaced = await endSales(deps, tx, {
+    inputs: mine,
+    sales: mine.map((input) => toSaleOf(input, nowMs)),
+    unposted: mine.flatMap((input, index) => salePostings(input, money[index] as MoneySource)),
+    responses,
+  })
   return inputs.map(({ claim }) =>
     served.has(claim.id)
       ? { status: 'served', paymentResponse: responses.get(claim.id) as string, answer: replaced.get(claim.id) }
       : { status: 'already' },
   )
+}
+
+type Ending = {
+  /** Whose money is here. */
+  inputs: readonly FinishInput[]
+  sales: readonly Sale[]
+  unposted: LedgerTransaction[]
+  /** The receipts by payment; those of an effect are added with it. */
+  responses: Map<string, string>
+}
+
+/** Effects, sale hooks and postings. What effects and hooks post about a sale is posted with it. */
+async function endSales(deps: FinishDeps, tx: Tx, ending: Ending): Promise<Map<string, AnswerContent | undefined>> {
+  const { inputs, sales, unposted } = ending
+  const [first] = inputs
+  if (!first) return new Map()
+  const replaced = await commitEffects(deps, tx, ending)
+  for (const hook of deps.hooks) await hook(tx, sales, unposted)
+  await post(tx, unposted)
+  if (first.commit && first.claim.payee === 'custody') await expectClearingEmpty(tx, first.claim, sales)
+  return replaced
 }
 
 /** Takes the transfer of each sale whose money was not posted when it was held. */
@@ -178,15 +196,14 @@ async function moneyOf(
 async function commitEffects(
   deps: FinishDeps,
   tx: Tx,
-  inputs: readonly FinishInput[],
-  sales: readonly Sale[],
-  responses: Map<string, string>,
+  { inputs, sales, unposted, responses }: Ending,
 ): Promise<Map<string, AnswerContent | undefined>> {
   const [first] = inputs
   if (!first?.commit) return new Map()
-  const answers = first.commitMany ? await first.commitMany(tx, sales) : [await first.commit(tx, sales[0] as Sale)]
+  const answers = first.commitMany
+    ? await first.commitMany(tx, sales, unposted)
+    : [await first.commit(tx, sales[0] as Sale)]
   if (answers.length !== sales.length) throw new Error(`route ${first.claim.routeId} did not answer every sale`)
-  if (first.claim.payee === 'custody') await expectClearingEmpty(tx, first.claim, sales)
   for (const [index, input] of inputs.entries())
     responses.set(input.claim.id, paymentResponse(deps, input, answers[index]?.commitments))
   await completeAnswers(

@@ -18,7 +18,7 @@ export {
   exportTransactions,
   newestPosting,
 } from './export-books.ts'
-export { joinPostings } from './join-postings.ts'
+export { addPostings, joinPostings, mergeLines } from './join-postings.ts'
 export { lockAccounts, lockBalances } from './lock-accounts.ts'
 export { addPayToPart, payToPartOf, takePayToPart } from './pay-to-part.ts'
 export { type PostOutcome, post, postSql, postValues, postValuesWithoutTransfers } from './post.ts'

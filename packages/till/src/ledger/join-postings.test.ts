@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { joinPostings } from './join-postings.ts'
+import { addPostings, joinPostings } from './join-postings.ts'
 import type { LedgerTransaction } from './transaction.ts'
 
 const posting = (reference: string, paymentId: string | undefined, ...amounts: bigint[]) =>
@@ -7,7 +7,7 @@ const posting = (reference: string, paymentId: string | undefined, ...amounts: b
     reference,
     kind: 'sale',
     ...(paymentId === undefined ? {} : { paymentId }),
-    lines: amounts.map((amount) => ({ account: reference, amount })),
+    lines: amounts.map((amount, line) => ({ account: { name: `${reference}.${line}` }, amount })),
   }) as unknown as LedgerTransaction
 
 const shape = (postings: readonly LedgerTransaction[]) =>
@@ -42,4 +42,13 @@ test('postings without a payment belong together as well', () => {
 test('without sales there is nothing to join', () => {
   const others = [posting('r1', 'p1', 1n)]
   expect(joinPostings([], others)).toBe(others)
+})
+
+test('a posting names each account once, and none that is left as it was', () => {
+  const line = (name: string, amount: bigint) => ({ account: { name }, amount })
+  const sale = { ...posting('s', 'p'), lines: [line('onchain', 5n), line('clearing', -5n)] } as unknown as LedgerTransaction
+  const split = { ...posting('t', 'p'), lines: [line('clearing', 5n), line('revenue', -5n)] } as unknown as LedgerTransaction
+  const unposted = [sale]
+  addPostings(unposted, [split, { ...split, lines: [line('revenue', 2n), line('toll', -2n)] } as unknown as LedgerTransaction])
+  expect(unposted).toEqual([{ ...sale, lines: [line('onchain', 5n), line('revenue', -3n), line('toll', -2n)] }])
 })

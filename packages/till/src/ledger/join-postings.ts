@@ -1,4 +1,4 @@
-import type { LedgerTransaction } from './transaction.ts'
+import type { LedgerLine, LedgerTransaction } from './transaction.ts'
 
 /** What is posted about the same call becomes one posting: half the rows for the books to keep and to seal. */
 export function joinPostings(
@@ -15,7 +15,22 @@ export function joinPostings(
   const joined = sales.map((sale) => {
     const rest = beside.get(sale.paymentId ?? '') ?? []
     beside.delete(sale.paymentId ?? '')
-    return { ...sale, lines: [...sale.lines, ...rest.flatMap(({ lines }) => lines)] }
+    return rest.length === 0 ? sale : { ...sale, lines: mergeLines([sale, ...rest].flatMap(({ lines }) => lines)) }
   })
   return [...joined, ...[...beside.values()].flat()]
+}
+
+/** Adds postings to those that are still to be made, joined with what these say about the same call. */
+export function addPostings(unposted: LedgerTransaction[], others: readonly LedgerTransaction[]): void {
+  unposted.push(...joinPostings(unposted.splice(0), others))
+}
+
+/** One line an account: a posting names each account once. */
+export function mergeLines(lines: readonly LedgerLine[]): LedgerLine[] {
+  const merged = new Map<string, LedgerLine>()
+  for (const { account, amount } of lines) {
+    const known = merged.get(account.name)
+    merged.set(account.name, { account, amount: (known?.amount ?? 0n) + amount })
+  }
+  return [...merged.values()].filter(({ amount }) => amount !== 0n)
 }

@@ -1,5 +1,7 @@
 import type { Json } from '@assay/protocol/canonical-json'
-import type { PaidRoute } from '../contract/paid-call.ts'
+import type { AnswerContent, CommitMany, PaidRoute, Sale } from '../contract/paid-call.ts'
+import { type LedgerTransaction, post } from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
 import type { MoreThanFixed, PaidAccess, RouteDeclaration } from './route.ts'
 
 /** How a route is sold, as declared and as the gate takes it. */
@@ -46,6 +48,13 @@ const routeForMore = (route: PaidRoute, { metered, payee = route.payee }: MoreTh
 /** With `commitMany` a single sale is committed as a list of one, so that a route declares one of the two. */
 function effectOf(access: PaidAccess): Pick<PaidRoute, 'commit' | 'commitMany'> {
   const { commitMany } = access
-  if (commitMany) return { commit: async (tx, sale) => (await commitMany(tx, [sale]))[0], commitMany }
+  if (commitMany) return { commit: (tx, sale) => commitOne(commitMany, tx, sale), commitMany }
   return access.commit === undefined ? {} : { commit: access.commit.bind(access) }
+}
+
+async function commitOne(commitMany: CommitMany, tx: Tx, sale: Sale): Promise<AnswerContent | undefined> {
+  const unposted: LedgerTransaction[] = []
+  const [answer] = await commitMany(tx, [sale], unposted)
+  await post(tx, unposted)
+  return answer
 }

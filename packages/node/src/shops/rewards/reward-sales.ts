@@ -27,7 +27,7 @@ export async function rewardSales(
   sales: readonly Sale[],
   unposted: LedgerTransaction[] = [],
 ): Promise<void> {
-  const revenues = await operatorRevenueOf(tx, sales)
+  const revenues = await operatorRevenueOf(tx, sales, unposted)
   const counted = sales.flatMap((sale): CountedSale[] => {
     const operatorRevenueMicro = revenues.get(sale.paymentId) ?? 0n
     return operatorRevenueMicro > 0n ? [{ sale, operatorRevenueMicro, ...explicitAffiliate(deps, sale) }] : []

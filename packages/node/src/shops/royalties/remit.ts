@@ -6,7 +6,7 @@ import type { AnswerContent, Sale } from '@assay/till'
 import type { PreparedAnswer } from '@assay/till/internal'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
-import { accounts, type LedgerLine, post } from '@assay/till/ledger'
+import { accounts, type LedgerLine, mergeLines, post } from '@assay/till/ledger'
 import type { Database, Sql, Tx } from '@assay/till/store/database'
 import { jsonAnswer } from '../../http/index.ts'
 import { appendToLog, leafCommitment, type TransparencyLog } from '../../tlog/index.ts'
@@ -16,7 +16,6 @@ import {
   type CitationAttester,
   describeLog,
   findPayee,
-  mergeLines,
   readPayouts,
   type Share,
   signRecord,

@@ -6,6 +6,7 @@ import type { AnswerContent, Sale } from '@assay/till'
 import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { fieldProblem } from '@assay/till/kernel/problem'
+import type { LedgerTransaction } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { pageAddress } from '../../sources/domain/index.ts'
 import { normalText } from '../../sources/page/index.ts'
@@ -68,11 +69,17 @@ function requireDistinct(addresses: readonly string[]): void {
 }
 
 /** Anchors claims that were paid, all in the transaction of their payments. */
-export function commitClaims(deps: AttestDeps, tx: Tx, sales: readonly Sale[]): Promise<AnswerContent[]> {
+export function commitClaims(
+  deps: AttestDeps,
+  tx: Tx,
+  sales: readonly Sale[],
+  unposted: LedgerTransaction[],
+): Promise<AnswerContent[]> {
   return commitRecords(
     deps,
     tx,
     sales.map((sale) => claim(deps, sale)),
+    unposted,
   )
 }
 

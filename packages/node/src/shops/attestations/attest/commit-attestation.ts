@@ -1,5 +1,6 @@
 import { checksumAddress } from '@assay/protocol/address'
 import type { AnswerContent, Sale } from '@assay/till'
+import type { LedgerTransaction } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { type AttestationDraft, commitRecords } from './commit-records.ts'
 import type { AttestDeps } from './deps.ts'
@@ -8,11 +9,17 @@ import { checksumOrNull } from './sign-record.ts'
 import type { ReservedSnapshot } from './store-snapshots.ts'
 
 /** Stamps citations that were paid, all in the transaction of their payments. */
-export function commitAttestations(deps: AttestDeps, tx: Tx, sales: readonly Sale[]): Promise<AnswerContent[]> {
+export function commitAttestations(
+  deps: AttestDeps,
+  tx: Tx,
+  sales: readonly Sale[],
+  unposted: LedgerTransaction[],
+): Promise<AnswerContent[]> {
   return commitRecords(
     deps,
     tx,
     sales.map((sale) => citation(deps, sale)),
+    unposted,
   )
 }
 

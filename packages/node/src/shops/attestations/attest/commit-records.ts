@@ -3,12 +3,12 @@ import type { Json } from '@assay/protocol/canonical-json'
 import { type Micro, splitByWeight, splitShare } from '@assay/protocol/money'
 import type { AnswerContent, Sale } from '@assay/till'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { accounts, type LedgerLine, type LedgerTransaction, post } from '@assay/till/ledger'
+import { accounts, addPostings, type LedgerLine, type LedgerTransaction, mergeLines } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { jsonAnswer } from '../../../http/index.ts'
 import { appendToLog, leafCommitment } from '../../../tlog/index.ts'
 import { tollBps } from '../../ports.ts'
-import { accrueAll, mergeLines, type Share } from '../creators/accrue.ts'
+import { accrueAll, type Share } from '../creators/accrue.ts'
 import { newPayouts } from '../creators/describe-payout.ts'
 import { domainsAbove, findPayees } from '../creators/payee.ts'
 import type { AttestDeps } from './deps.ts'
@@ -44,6 +44,7 @@ export async function commitRecords(
   deps: AttestDeps,
   tx: Tx,
   drafts: readonly AttestationDraft[],
+  unposted: LedgerTransaction[],
 ): Promise<AnswerContent[]> {
   const allocations = await allocate(deps, tx, drafts)
   const rows = await stamp(deps, tx, allocations)
@@ -55,9 +56,9 @@ export async function commitRecords(
       shares,
     })),
   )
-  // Last of all: the creators' balances are locked from here to the commit.
-  await post(
-    tx,
+  // Posted last of all: the creators' balances are locked from there to the commit.
+  addPostings(
+    unposted,
     allocations.flatMap(({ draft, tollMicro }, index) =>
       splitTransactions(draft.sale, tollMicro, lines[index] as LedgerLine[]),
     ),

@@ -61,7 +61,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
         },
       },
       prepare: ({ body }, call) => prepareAttestation(deps, body, call),
-      commitMany: (tx, sales) => commitAttestations(deps, tx, sales),
+      commitMany: (tx, sales, unposted) => commitAttestations(deps, tx, sales, unposted),
     },
   })
 }
@@ -99,7 +99,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
         },
       },
       prepare: ({ body }, call) => prepareClaim(deps, body, call),
-      commitMany: (tx, sales) => commitClaims(deps, tx, sales),
+      commitMany: (tx, sales, unposted) => commitClaims(deps, tx, sales, unposted),
     },
   })
 }

@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
 import { sha256 } from '@assay/till/kernel/bytes'
-import { type Account, accounts, type LedgerLine } from '@assay/till/ledger'
+import { type Account, accounts, type LedgerLine, mergeLines } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { creatorAccounts } from '../accounts.ts'
 import type { Payee } from './payee.ts'
@@ -129,14 +129,4 @@ async function recordWaiting(tx: Tx, rows: readonly NewRow[]): Promise<void> {
       order by t.domain on conflict do nothing`,
     values: [[...waiting.keys()], [...waiting.values()]],
   })
-}
-
-/** One line an account: a posting names each account once. */
-export function mergeLines(lines: readonly LedgerLine[]): LedgerLine[] {
-  const merged = new Map<string, LedgerLine>()
-  for (const { account, amount } of lines) {
-    const known = merged.get(account.name)
-    merged.set(account.name, { account, amount: (known?.amount ?? 0n) + amount })
-  }
-  return [...merged.values()].filter(({ amount }) => amount !== 0n)
 }

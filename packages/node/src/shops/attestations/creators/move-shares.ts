@@ -1,8 +1,8 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import { balanceOf, lockBalances, owedTo, post } from '@assay/till/ledger'
+import { balanceOf, lockBalances, mergeLines, owedTo, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
-import { accruedAccount, creatorReceivable, mergeLines, shards } from './accrue.ts'
+import { accruedAccount, creatorReceivable, shards } from './accrue.ts'
 import { byPayment } from './release-waiting.ts'
 
 export type ShareMove = { network: string; domain: string; wallet: Address; to: Address }

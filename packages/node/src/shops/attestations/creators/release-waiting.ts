@@ -1,10 +1,10 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import { creditLines } from '@assay/till/internal'
-import { accounts, type LedgerLine, type LedgerTransaction, lockBalances, post } from '@assay/till/ledger'
+import { accounts, type LedgerLine, type LedgerTransaction, lockBalances, mergeLines, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { creatorAccounts } from '../accounts.ts'
-import { accruedAccount, mergeLines } from './accrue.ts'
+import { accruedAccount } from './accrue.ts'
 import type { CreatorDeps } from './deps.ts'
 import { type CitedHost, findPayee, findPayees, type Payee } from './payee.ts'
 
