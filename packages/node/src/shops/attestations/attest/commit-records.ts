@@ -1,6 +1,7 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import { type Micro, splitByWeight, splitShare } from '@assay/protocol/money'
+import type { AttestMessage } from '@assay/protocol/typed-data/eas'
 import type { AnswerContent, Sale } from '@assay/till'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { accounts, addPostings, type LedgerLine, type LedgerTransaction, mergeLines } from '@assay/till/ledger'
@@ -12,7 +13,7 @@ import { accrueAll, type Share } from '../creators/accrue.ts'
 import { newPayouts } from '../creators/describe-payout.ts'
 import { domainsAbove, findPayees } from '../creators/payee.ts'
 import type { AttestDeps } from './deps.ts'
-import { describeAttestation, payoutOptions } from './describe-attestation.ts'
+import { messageOf, newAttestation, payoutOptions } from './describe-attestation.ts'
 import { attestedFacts, signRecord } from './sign-record.ts'
 import type { SourceUrl } from './source-url.ts'
 import { type AttestationRow, findByPayments, insertAttestations } from './store.ts'
@@ -34,6 +35,9 @@ export type AttestationDraft = {
   write(shares: readonly Share[]): { [key: string]: Json }
 }
 
+/** An attestation with what was signed. */
+type Stamp = { row: AttestationRow; message: AttestMessage }
+
 type Allocation = { draft: AttestationDraft; tollMicro: Micro; shares: Share[]; wash: WashSign[] }
 
 /**
@@ -47,12 +51,12 @@ export async function commitRecords(
   unposted: LedgerTransaction[],
 ): Promise<AnswerContent[]> {
   const allocations = await allocate(deps, tx, drafts)
-  const rows = await stamp(deps, tx, allocations)
+  const stamps = await stamp(deps, tx, allocations)
   const lines = await accrueAll(
     tx,
     allocations.map(({ draft, shares }, index) => ({
       sale: draft.sale,
-      subject: (rows[index] as AttestationRow).id,
+      subject: (stamps[index] as Stamp).row.id,
       shares,
     })),
   )
@@ -63,14 +67,11 @@ export async function commitRecords(
       splitTransactions(draft.sale, tollMicro, lines[index] as LedgerLine[]),
     ),
   )
-  return Promise.all(
-    allocations.map(async ({ draft, shares }, index) => {
-      const payouts = newPayouts(shares, draft.sale, payoutOptions(deps))
-      const row = rows[index] as AttestationRow
-      const view = await describeAttestation({ ...deps, database: tx }, row, { proof: 'none', payouts })
-      return { ...jsonAnswer(view), commitments: leafCommitment(deps.tree.origin, row.record) }
-    }),
-  )
+  return allocations.map(({ draft, shares }, index) => {
+    const made = stamps[index] as Stamp
+    const view = newAttestation(deps, made, newPayouts(shares, draft.sale, payoutOptions(deps)))
+    return { ...jsonAnswer(view), commitments: leafCommitment(deps.tree.origin, made.row.record) }
+  })
 }
 
 /** Whom each of them pays, how much, and whether somebody cites himself. */
@@ -118,19 +119,19 @@ function heldFor(deps: AttestDeps, sale: Sale, signs: readonly WashSign[]): Shar
 }
 
 /** After a reorg the same sale ends a second time: the stamp exists already, only the money is posted again. */
-async function stamp(deps: AttestDeps, tx: Tx, allocations: readonly Allocation[]): Promise<AttestationRow[]> {
+async function stamp(deps: AttestDeps, tx: Tx, allocations: readonly Allocation[]): Promise<Stamp[]> {
   const again = allocations.filter(({ draft }) => draft.sale.round > 0)
   const known = await findByPayments(
     tx,
     again.map(({ draft }) => draft.sale.paymentId),
   )
   const made: AttestationRow[] = []
-  const rows = allocations.map((one) => {
-    const earlier = known.get(one.draft.sale.paymentId)
-    if (earlier) return earlier
-    const row = signedRow(deps, one)
-    made.push(row)
-    return row
+  const stamps = allocations.map((one) => {
+    const row = known.get(one.draft.sale.paymentId)
+    if (row) return { row, message: messageOf(row) }
+    const stamp = signStamp(deps, one)
+    made.push(stamp.row)
+    return stamp
   })
   await insertAttestations(tx, made)
   const ids = new Set(made.map(({ id }) => id))
@@ -144,15 +145,15 @@ async function stamp(deps: AttestDeps, tx: Tx, allocations: readonly Allocation[
     tx,
     made.map(({ id, kind, record }) => ({ kind, subject: id, entry: Buffer.from(record) })),
   )
-  return rows
+  return stamps
 }
 
-function signedRow(deps: AttestDeps, { draft, tollMicro, shares, wash }: Allocation): AttestationRow {
+function signStamp(deps: AttestDeps, { draft, tollMicro, shares, wash }: Allocation): Stamp {
   const { sale, id, kind, agent, pages, quoteFound } = draft
   const creator = shares[0]?.payee.wallet
   const record = { ...draft.write(shares), ...paidPart(deps, sale, tollMicro) }
-  const { text, signed } = signRecord(deps.attester, { id, record, ...attestedFacts(record) })
-  return {
+  const { text, message, signed } = signRecord(deps.attester, { id, record, ...attestedFacts(record) })
+  const row: AttestationRow = {
     id,
     kind,
     paymentId: sale.paymentId,
@@ -170,6 +171,7 @@ function signedRow(deps: AttestDeps, { draft, tollMicro, shares, wash }: Allocat
     wash,
     createdAt: new Date(sale.settledAtMs),
   }
+  return { row, message }
 }
 
 /** What every record says of its payment and of the terms it is given under. */

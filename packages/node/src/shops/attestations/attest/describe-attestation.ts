@@ -1,5 +1,6 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import type { PublishedStatement } from '@assay/protocol/keys/key-statement'
+import type { AttestMessage } from '@assay/protocol/typed-data/eas'
 import type { Sql } from '@assay/till/store/database'
 import type { LogProof } from '../../../tlog/index.ts'
 import { type PayoutView, readPayouts } from '../creators/describe-payout.ts'
@@ -29,22 +30,32 @@ type DescribeDeps = Pick<AttestDeps, 'clock' | 'apiUrl' | 'settings' | 'tree'> &
 }
 
 /** The public view of an attestation: complete, so that a saved copy can be checked without asking anybody. */
-export async function describeAttestation(
-  deps: DescribeDeps,
-  row: AttestationRow,
-  options: { proof: 'none' | 'first' | 'witnessed'; payouts?: PayoutView[] },
-): Promise<AttestationView> {
-  const record = JSON.parse(row.record) as { price_micro: string; creator_micro: string; toll_micro: string }
-  const url = `${deps.apiUrl}/v1/attestations/${row.id}`
+export async function describeAttestation(deps: DescribeDeps, row: AttestationRow): Promise<AttestationView> {
   const [payouts, proof] = await Promise.all([
-    options.payouts ?? readPayouts(deps.database, row.id, payoutOptions(deps)),
-    options.proof === 'none' ? undefined : deps.tree.proofOf(row.id, options.proof),
+    readPayouts(deps.database, row.id, payoutOptions(deps)),
+    deps.tree.proofOf(row.id, 'witnessed'),
   ])
+  const view = newAttestation(deps, { row, message: messageOf(row) }, payouts)
+  return { ...view, log: await describeLog(deps, view.url, proof) }
+}
+
+/** What was signed over the record of a row. */
+export const messageOf = ({ id, record }: AttestationRow): AttestMessage =>
+  messageOver(id, record, attestedFacts(JSON.parse(record)))
+
+/** The same of one whose entry has no place in the log yet. */
+export function newAttestation(
+  { apiUrl }: Pick<DescribeDeps, 'apiUrl'>,
+  { row, message }: { row: AttestationRow; message: AttestMessage },
+  payouts: PayoutView[],
+): AttestationView {
+  const record = JSON.parse(row.record) as { price_micro: string; creator_micro: string; toll_micro: string }
+  const url = `${apiUrl}/v1/attestations/${row.id}`
   return {
     id: row.id,
     url,
     record: record as unknown as Json,
-    attestation: attestationPackage(messageOver(row.id, row.record, attestedFacts(record)), row.signed),
+    attestation: attestationPackage(message, row.signed),
     split: {
       price_micro: record.price_micro,
       creator_micro: record.creator_micro,
@@ -52,7 +63,7 @@ export async function describeAttestation(
     },
     payouts,
     weight: { counts: row.wash.length === 0, reasons: row.wash },
-    log: await describeLog(deps, url, proof),
+    log: { state: 'pending', url },
   }
 }
 

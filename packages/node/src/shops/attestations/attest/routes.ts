@@ -146,7 +146,7 @@ function showRoute(deps: AttestRouteDeps): RouteDeclaration {
       handle: async ({ params }) => {
         const row = await findAttestation(deps.database, params.id)
         if (!row) throw new Problem('not_found', { detail: 'There is no such attestation.' })
-        return jsonAnswer(await describeAttestation(deps, row, { proof: 'witnessed' }))
+        return jsonAnswer(await describeAttestation(deps, row))
       },
     },
   })
