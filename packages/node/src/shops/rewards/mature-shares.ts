@@ -47,11 +47,7 @@ async function matureSome(tx: Tx, nowMs: number): Promise<number> {
     tx,
     rows.map((row) => accounts.payable(row.network, row.affiliate, 'affiliate')),
   )
-  const owing = await receivables(tx, rows)
-  await post(
-    tx,
-    rows.flatMap((row) => posting(row, owing)),
-  )
+  await post(tx, await postingsOf(tx, rows))
   await tx.query(
     `update reward_sale s set affiliate_state = 'payable' from unnest($1::text[], $2::integer[]) t (payment_id, round)
      where s.payment_id = t.payment_id and s.round = t.round`,
@@ -60,28 +56,26 @@ async function matureSome(tx: Tx, nowMs: number): Promise<number> {
   return rows.length
 }
 
-const keyOf = (row: Due) => `${row.network} ${row.affiliate}`
-
-async function receivables(tx: Tx, rows: readonly Due[]): Promise<Map<string, Micro>> {
-  const owing = new Map<string, Micro>()
-  for (const row of rows)
-    if (!owing.has(keyOf(row)))
-      owing.set(keyOf(row), await balanceOf(tx, accounts.receivable(row.network, row.affiliate, 'affiliate')))
-  return owing
-}
-
-function posting(row: Due, owing: Map<string, Micro>): LedgerTransaction[] {
-  const { network, affiliate } = row
-  const micro = (row.affiliate_micro * (row.take_micro - row.reversed_micro)) / row.take_micro
-  if (micro === 0n) return []
-  const owedMicro = owing.get(keyOf(row)) ?? 0n
-  const setOff = smallerOf(owedMicro, micro)
-  owing.set(keyOf(row), owedMicro - setOff)
-  return [
-    {
-      reference: rewardReference('affiliate_matured', { paymentId: row.payment_id, round: row.round }),
+/** One posting for each affiliate, however many sales it brought: most of what a share costs later. */
+async function postingsOf(tx: Tx, rows: readonly Due[]): Promise<LedgerTransaction[]> {
+  const byAffiliate = new Map<string, [Due, ...Due[]]>()
+  for (const row of rows) {
+    const key = `${row.network} ${row.affiliate}`
+    const known = byAffiliate.get(key)
+    if (known) known.push(row)
+    else byAffiliate.set(key, [row])
+  }
+  const postings: LedgerTransaction[] = []
+  for (const shares of byAffiliate.values()) {
+    const [{ network, affiliate, payment_id: paymentId, round }] = shares
+    const micro = shares.reduce((sum, share) => sum + dueMicro(share), 0n)
+    if (micro === 0n) continue
+    const setOff = smallerOf(await balanceOf(tx, accounts.receivable(network, affiliate, 'affiliate')), micro)
+    postings.push({
+      // Named by the first of them: each matures once.
+      reference: rewardReference('affiliate_matured', { paymentId, round }),
       kind: 'affiliate_matured',
-      paymentId: row.payment_id,
+      memo: `${shares.length} sales`,
       lines: [
         { account: rewardAccounts.affiliatePending(network, affiliate), amount: micro },
         ...(setOff > 0n ? [{ account: accounts.receivable(network, affiliate, 'affiliate'), amount: -setOff }] : []),
@@ -89,6 +83,10 @@ function posting(row: Due, owing: Map<string, Micro>): LedgerTransaction[] {
           ? [{ account: accounts.payable(network, affiliate, 'affiliate'), amount: setOff - micro }]
           : []),
       ],
-    },
-  ]
+    })
+  }
+  return postings
 }
+
+const dueMicro = (share: Due): Micro =>
+  (share.affiliate_micro * (share.take_micro - share.reversed_micro)) / share.take_micro

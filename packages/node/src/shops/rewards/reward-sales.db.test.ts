@@ -3,7 +3,17 @@ import type { Sale } from '@assay/till'
 import { systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import { systemRng } from '@assay/till/kernel/random'
-import { accounts, balanceDifferences, balanceOf, credit, debit, owedTo, post, trialBalance } from '@assay/till/ledger'
+import {
+  accounts,
+  balanceDifferences,
+  balanceOf,
+  credit,
+  debit,
+  type LedgerTransaction,
+  owedTo,
+  post,
+  trialBalance,
+} from '@assay/till/ledger'
 import { createTokenMaker } from '@assay/till/signing'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { afterAll, expect, test } from 'vitest'
@@ -260,6 +270,48 @@ test('a sale whose price is others’ money counts with what the node keeps: not
   expect(await pending(71)).toBe(500n)
   expect(await points(70)).toBe(0n)
 })
+
+test('what is posted with a sale counts like what was posted before it, and the rewards are one posting with it', async () => {
+  const cite = sale(73, 5_000n, { payee: 'custody', attribution: { aff: wallet(74) } })
+  const unposted: LedgerTransaction[] = [
+    {
+      reference: `sale:${cite.paymentId}`,
+      kind: 'sale',
+      paymentId: cite.paymentId,
+      lines: [
+        debit(creatorAccounts.distributor(base), 5_000n),
+        credit(accounts.revenue(base, 'cite'), 500n),
+        credit(accounts.payable(base, wallet(72), 'creator'), 4_500n),
+      ],
+    },
+  ]
+  await db.database.transaction((tx) => rewardSales(deps, tx, [cite], unposted))
+  expect(unposted).toEqual([])
+  expect(await pending(74)).toBe(500n)
+  expect(await postingsOf('payment_id', cite.paymentId)).toEqual([{ reference: `sale:${cite.paymentId}`, lines: 5 }])
+})
+
+test('the shares of one affiliate that mature together are one posting', async () => {
+  const sold = [sale(75, 1_000_000n), sale(76, 2_000_000n), sale(77, 4_000_000n)]
+  await reward(...sold.map((one, n) => ({ ...one, attribution: { aff: wallet(n === 2 ? 79 : 78) } })))
+  await matureShares({ database: db.database, clock: systemClock })
+  expect([await pending(78), await payable(78)]).toEqual([0n, 450_000n])
+  expect([await pending(79), await payable(79)]).toEqual([0n, 600_000n])
+  const names = sold.map(({ paymentId }) => `affiliate_matured:${paymentId}#0`)
+  expect(await postingsOf('reference', ...names)).toEqual([
+    { reference: names[0], lines: 2 },
+    { reference: names[2], lines: 2 },
+  ])
+})
+
+const postingsOf = async (column: 'payment_id' | 'reference', ...values: string[]) =>
+  (
+    await db.database.query<{ reference: string; lines: number }>(
+      `select t.reference, (select count(*)::int from ledger_entry e where e.transaction_id = t.id) as lines
+       from ledger_transaction t where t.${column} = any($1) order by t.id`,
+      [values],
+    )
+  ).rows
 
 test('what a wallet spent gives it weight before its payments are final, and what it got back takes it away', async () => {
   const one = sale(0x95, 400_000_000n)
