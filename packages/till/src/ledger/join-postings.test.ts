@@ -46,9 +46,18 @@ test('without sales there is nothing to join', () => {
 
 test('a posting names each account once, and none that is left as it was', () => {
   const line = (name: string, amount: bigint) => ({ account: { name }, amount })
-  const sale = { ...posting('s', 'p'), lines: [line('onchain', 5n), line('clearing', -5n)] } as unknown as LedgerTransaction
-  const split = { ...posting('t', 'p'), lines: [line('clearing', 5n), line('revenue', -5n)] } as unknown as LedgerTransaction
+  const sale = {
+    ...posting('s', 'p'),
+    lines: [line('onchain', 5n), line('clearing', -5n)],
+  } as unknown as LedgerTransaction
+  const split = {
+    ...posting('t', 'p'),
+    lines: [line('clearing', 5n), line('revenue', -5n)],
+  } as unknown as LedgerTransaction
   const unposted = [sale]
-  addPostings(unposted, [split, { ...split, lines: [line('revenue', 2n), line('toll', -2n)] } as unknown as LedgerTransaction])
+  addPostings(unposted, [
+    split,
+    { ...split, lines: [line('revenue', 2n), line('toll', -2n)] } as unknown as LedgerTransaction,
+  ])
   expect(unposted).toEqual([{ ...sale, lines: [line('onchain', 5n), line('revenue', -3n), line('toll', -2n)] }])
 })
