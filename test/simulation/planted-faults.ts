@@ -29,6 +29,22 @@ const withColumn = (statement: Statement, column: number, of: (value: unknown) =
   values: (statement.values ?? []).map((values, index) => (index === column ? (values as unknown[]).map(of) : values)),
 })
 
+const kindsAt = (statement: Statement, column: number) => (statement.values?.[column] ?? []) as string[]
+
+const plantLostPostings = plantStatement('ledger_post', async (sql, statement) => {
+  const kinds = kindsAt(statement, 5)
+  if (!kinds.includes('sale')) return sql.query(statement)
+  const rows = kinds.map((_, place) => ({ place, transaction_id: 1n, is_new: true }))
+  return { rows, rowCount: rows.length } as never
+})
+
+const plantLostRewards = plantStatement('rewards_post_sales', async (sql, statement) => {
+  const kinds = kindsAt(statement, 22)
+  return kinds.includes('sale')
+    ? ({ rows: [{ count: BigInt(kinds.length) }], rowCount: 1 } as never)
+    : sql.query(statement)
+})
+
 let claims = 0
 
 /** Mistakes a node could have made, put between it and its database: the simulation must find each of them. */
@@ -46,13 +62,8 @@ export const plantedFaults: Readonly<Record<string, Plant>> = {
   'double settle': plantStatement('payment-claim', (sql, statement) =>
     sql.query(withColumn(statement, 18, () => true)),
   ),
-  /** A sale whose money never reaches the books. */
-  'missing posting': plantStatement('ledger_post', async (sql, statement) => {
-    const kinds = (statement.values?.[5] ?? []) as string[]
-    if (!kinds.includes('sale')) return sql.query(statement)
-    const rows = kinds.map((_, place) => ({ place, transaction_id: 1n, is_new: true }))
-    return { rows, rowCount: rows.length } as never
-  }),
+  /** A sale whose money never reaches the books, neither alone nor with what it is rewarded with. */
+  'missing posting': (intercept) => plantLostRewards(plantLostPostings(intercept)),
   /** A call from credit whose price is not charged. */
   'free draw': plantStatement('credit_reserve', (sql, statement) => sql.query(withColumn(statement, 3, () => 0n))),
   /** A citation that is stamped and not logged. */

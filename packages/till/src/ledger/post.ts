@@ -19,7 +19,6 @@ type Row = { place: number; transaction_id: bigint | null; is_new: boolean }
  */
 export async function post(sql: Sql, transactions: readonly LedgerTransaction[]): Promise<PostOutcome[]> {
   if (transactions.length === 0) return []
-  for (const transaction of transactions) assertPostable(transaction)
   const { rows } = await sql
     .query<Row>({ name: 'ledger_post', text: postSql, values: postValues(transactions) })
     .catch((error: unknown) => {
@@ -40,6 +39,7 @@ export const postValuesWithoutTransfers = (transactions: readonly LedgerTransact
   postValues(transactions).slice(0, 11)
 
 export function postValues(transactions: readonly LedgerTransaction[]): unknown[] {
+  for (const transaction of transactions) assertPostable(transaction)
   const places = new Map<string, number>()
   const named: Account[] = []
   const lineOwners: number[] = []
