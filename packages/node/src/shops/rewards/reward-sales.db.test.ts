@@ -251,6 +251,13 @@ test('the last affiliate counts on for 60 days from the first purchase', async (
   expect(await pending(61)).toBe(2n * ((10_000_000n * 15n) / 100n))
 })
 
+/** Of 5,000 the node keeps a tenth. */
+const citationLines = [
+  debit(creatorAccounts.distributor(base), 5_000n),
+  credit(accounts.revenue(base, 'cite'), 500n),
+  credit(accounts.payable(base, wallet(72), 'creator'), 4_500n),
+]
+
 test('a sale whose price is others’ money counts with what the node keeps: nothing for a top-up, the toll for a citation', async () => {
   const topUp = sale(70, 5_000_000n, { payee: 'custody', attribution: { aff: wallet(71) } })
   const cite = sale(70, 5_000n, { payee: 'custody', source: 'credit', attribution: { aff: wallet(71) } })
@@ -259,11 +266,7 @@ test('a sale whose price is others’ money counts with what the node keeps: not
       reference: 'cite',
       kind: 'sale',
       paymentId: cite.paymentId,
-      lines: [
-        debit(creatorAccounts.distributor(base), 5_000n),
-        credit(accounts.revenue(base, 'cite'), 500n),
-        credit(accounts.payable(base, wallet(72), 'creator'), 4_500n),
-      ],
+      lines: citationLines,
     },
   ])
   await reward(topUp, cite)
@@ -278,11 +281,7 @@ test('what is posted with a sale counts like what was posted before it, and the 
       reference: `sale:${cite.paymentId}`,
       kind: 'sale',
       paymentId: cite.paymentId,
-      lines: [
-        debit(creatorAccounts.distributor(base), 5_000n),
-        credit(accounts.revenue(base, 'cite'), 500n),
-        credit(accounts.payable(base, wallet(72), 'creator'), 4_500n),
-      ],
+      lines: citationLines,
     },
   ]
   await db.database.transaction((tx) => rewardSales(deps, tx, [cite], unposted))
