@@ -57,10 +57,19 @@ async function passAndMine({ world }: Scene, ms: number): Promise<void> {
 async function endPayments(scene: Scene, roundsLeft = roundsMax): Promise<number> {
   for (let left = roundsLeft; left > 0; left -= 1) {
     await approveWaiting(scene)
+    await freeDailyLimits(scene)
     await passAndMine(scene, roundMs)
     if (await isQuiet(scene)) return left
   }
   throw new Violation('I7', `still not at an end: ${await describeUnfinished(scene)}`)
+}
+
+/** As after a day: what was paid no longer counts against the limit that a payout waits for. */
+async function freeDailyLimits({ world }: Scene): Promise<void> {
+  await world.db.owner.query(
+    `update payout set signed_at = signed_at - interval '1 day' where state = 'paid'
+       and exists (select from payout where state = 'queued' and reason = 'daily_limit')`,
+  )
 }
 
 /** Until books and chain have been compared after that, too. */
