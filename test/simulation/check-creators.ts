@@ -21,7 +21,8 @@ const distributorOn = (scene: Scene, chain: Devnet) =>
 
 /**
  * What keeps creators from being at rest, in words; nothing when rows, books and contract say the same. A creator whose
- * reversed shares are as much as the open ones is paid nothing, and they wait for the next sale.
+ * reversed shares are as much as the open ones is paid nothing, and they wait for the next sale; the shares of one that is
+ * listed wait for a person.
  */
 export async function creatorsUnsettled(scene: Scene): Promise<string[]> {
   const { world } = scene
@@ -31,8 +32,9 @@ export async function creatorsUnsettled(scene: Scene): Promise<string[]> {
      union all select purpose || ' ' || coalesce(hash, '') || ' is under way' from settlement_transaction
        where state in ('signed', 'broadcast') and purpose like 'creator%'
      union all select 'share ' || id || ' is in a root that is under way' from creator_accrual where state = 'committing'
-     union all select 'shares of ' || wallet || ' are not in a root' from creator_accrual
-       where state = 'accrued' and (micro < 0 or created_at < to_timestamp($1) - interval '5 minutes')
+     union all select 'shares of ' || wallet || ' are not in a root' from creator_accrual a
+       where not exists (select from payout_hold h where h.network = a.network and h.payee = a.wallet)
+         and state = 'accrued' and (micro < 0 or created_at < to_timestamp($1) - interval '5 minutes')
          and (held_until is null or held_until < to_timestamp($1) - interval '2 minutes')
        group by network, wallet having sum(micro) > 0`,
     [world.time.nowMs() / 1000],
