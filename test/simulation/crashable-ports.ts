@@ -6,8 +6,8 @@ import type { Life, VirtualTime } from './virtual-time.ts'
 
 class ProcessDied extends Error {}
 
-/** Nobody is left to report to. */
-const never = new Promise<never>(() => {})
+/** Nobody is left to report to. One promise for all would keep everything that waits for it, and so every dead process. */
+const never = () => new Promise<never>(() => {})
 
 export type CrashablePorts = {
   intercept: Pick<Interceptors, 'database'>
@@ -39,16 +39,16 @@ export function createCrashablePorts(
   }
   async function pass<T>(work: () => Promise<T>): Promise<T> {
     if (life.alive) step('before')
-    if (!life.alive) return never
+    if (!life.alive) return never()
     const running = time.busy(work)
     const settled = running.catch(() => {})
     open.add(settled)
     try {
       const result = await running
       if (life.alive) step('after')
-      return life.alive ? result : never
+      return life.alive ? result : never()
     } catch (error) {
-      if (!life.alive) return never
+      if (!life.alive) return never()
       throw error
     } finally {
       open.delete(settled)
@@ -92,7 +92,7 @@ export function createCrashablePorts(
         return lock
       },
       close: () => {
-        if (!life.alive) return never
+        if (!life.alive) return never()
         pool = undefined
         return own.close()
       },
