@@ -142,26 +142,29 @@ export async function checkBooks({ world, history }: Scene, onlyGrown = false): 
 type SealState = {
   before: bigint | null
   digest: bigint | null
-  newest: bigint | null
+  seen: string
   seq: bigint | null
   hash: Buffer | null
   audited: bigint
 }
 
-/** I2: entries that were seen once are the same for ever. */
+/**
+ * I2: entries that were seen once are the same for ever. Whether they were seen is a question for the database: what a process
+ * sent before its death may be committed late, under an earlier number.
+ */
 async function checkUnchanged(sql: Sql, history: Scene['history']): Promise<void> {
   const { rows } = await sql.query<SealState>(
-    `select bit_xor(h) filter (where transaction_id <= $1) as before, bit_xor(h) as digest,
-       max(transaction_id) as newest, (select max(seq) from ledger_seal) as seq,
+    `select bit_xor(h) filter (where pg_visible_in_snapshot(xid, $1::pg_snapshot)) as before, bit_xor(h) as digest,
+       pg_current_snapshot()::text as seen, (select max(seq) from ledger_seal) as seq,
        (select hash from ledger_seal order by seq desc limit 1) as hash, (select coalesce(max(id), 0) from audit_log) as audited
-     from (select transaction_id, hash_record_extended(row(transaction_id, line, account_id, amount_micro), 0) as h
-       from ledger_entry) e`,
-    [history.entries.upTo],
+     from (select t.xid, hash_record_extended(row(e.transaction_id, e.line, e.account_id, e.amount_micro), 0) as h
+       from ledger_entry e left join ledger_transaction t on t.id = e.transaction_id) e`,
+    [history.entries.seen],
   )
-  const [{ before, digest, newest, seq, hash, audited }] = rows as [SealState]
+  const [{ before, digest, seen, seq, hash, audited }] = rows as [SealState]
   if ((before ?? 0n) !== history.entries.digest)
-    throw new Violation('I2', `entries up to ${history.entries.upTo} are not what they were`)
-  history.entries = { upTo: newest ?? 0n, digest: digest ?? 0n }
+    throw new Violation('I2', `entries that were seen in ${history.entries.seen} are not what they were`)
+  history.entries = { seen, digest: digest ?? 0n }
   const { seal } = history.chained
   const isKnown = seq === null || hash === null || seq === seal?.seq
   history.chained = { seal: isKnown ? seal : { seq, hash }, audited }

@@ -62,8 +62,8 @@ export type History = {
   /** By wallet and name, or one for each try. */
   draws: Map<string, Draw>
   chain: ChainRecord
-  /** Entries of the books that were seen before, and what they added up to. */
-  entries: { upTo: bigint; digest: bigint }
+  /** The snapshot in which entries of the books were seen last, and what they added up to. */
+  entries: { seen: string; digest: bigint }
   /** The last seal of the books, up to which they were verified, and the last row of the audit log that was seen. */
   chained: { seal: SealHead | undefined; audited: bigint }
   /** What had happened when everything was checked the last time. */
@@ -86,7 +86,7 @@ export const createHistory = (): History => ({
   seen: new Map(),
   draws: new Map(),
   chain: createChainRecord(),
-  entries: { upTo: 0n, digest: 0n },
+  entries: { seen: '1:1:', digest: 0n },
   chained: { seal: undefined, audited: 0n },
   checkedState: '',
   leaves: [],
