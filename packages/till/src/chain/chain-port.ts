@@ -135,12 +135,15 @@ export type ChannelState = {
   atBlock: bigint
 }
 
+export type ClaimedBalance = Pick<ChannelState, 'balanceMicro' | 'claimedMicro'>
+
 /** The contract of payment channels on this chain; all reads by quorum. */
 export type ChannelsPort = {
   /** Whether it and what takes deposits are where clients expect them. */
   isDeployed(): Promise<boolean>
   state(channelId: Hex, at: bigint): Promise<ChannelState>
-  claimedBalance(channelId: Hex, at: bigint): Promise<Pick<ChannelState, 'balanceMicro' | 'claimedMicro'>>
+  /** What is in each channel and was claimed from it, in one call. */
+  claimedBalances(channelIds: readonly Hex[], at: bigint): Promise<ClaimedBalance[]>
   /** What was claimed for an address, and what of it was sent there. */
   receiver(receiver: Address, at: bigint): Promise<{ claimedMicro: Micro; settledMicro: Micro }>
   /** Channels whose payer began to withdraw, from one block up to where the answer ends. */

@@ -4,6 +4,7 @@ export {
   type ChainTransfer,
   ChainUnreadable,
   type ChannelState,
+  type ClaimedBalance,
   type ExpectedTransfer,
   type KeyUse,
   type PayerStatus,

@@ -1,6 +1,8 @@
 import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { channelContract } from '@assay/protocol/typed-data/channel'
+import type { ChainPort, ClaimedBalance } from '../../chain/index.ts'
 import { fromHex } from '../../kernel/bytes.ts'
 import { accounts, balanceOf, type LedgerLine, post, type TransferRow } from '../../ledger/index.ts'
 import { channelAccounts } from './accounts.ts'
@@ -9,6 +11,10 @@ import { type ChannelRecord, channelColumns, toChannelRecord } from './channel-r
 import { saveState, usedNetworks } from './channel-store.ts'
 
 const perRunMax = 1_000
+const perReadMax = 100
+
+const claimedBalance = async ({ channels }: ChainPort, id: Hex, at: bigint): Promise<ClaimedBalance> =>
+  (await channels.claimedBalances([id], at))[0] as ClaimedBalance
 
 /** What is in a channel is not ours before its claim is final. Posts what is, and what is gone. */
 export async function postClaims(deps: ChannelDeps, network: string, on: ChannelChain): Promise<void> {
@@ -19,22 +25,29 @@ export async function postClaims(deps: ChannelDeps, network: string, on: Channel
   )
   if (rows.length === 0) return
   const [final, head] = [await on.chain.finalizedBlock(), await headOf(on)]
-  for (const record of rows.map(toChannelRecord)) await postChannel(deps, on, record, final.number, head)
+  for (let done = 0; done < rows.length; done += perReadMax) {
+    const records = rows.slice(done, done + perReadMax).map(toChannelRecord)
+    const atFinal = await on.chain.channels.claimedBalances(
+      records.map(({ id }) => id),
+      final.number,
+    )
+    for (const [index, record] of records.entries())
+      await postChannel(deps, on, record, atFinal[index] as ClaimedBalance, head)
+  }
 }
 
 async function postChannel(
   deps: ChannelDeps,
   { chain }: ChannelChain,
   record: ChannelRecord,
-  final: bigint,
+  atFinal: ClaimedBalance,
   head: bigint,
 ): Promise<void> {
   const { network, id, chargedMicro, postedMicro, lostMicro } = record
-  const atFinal = await chain.channels.claimedBalance(id, final)
   const isShort = atFinal.balanceMicro < chargedMicro
   const isPending = record.claimedMicro > atFinal.claimedMicro
   // A deposit or a claim may be younger than the final block.
-  const atHead = isShort || isPending ? await chain.channels.claimedBalance(id, head) : atFinal
+  const atHead = isShort || isPending ? await claimedBalance(chain, id, head) : atFinal
   const claimed = atFinal.claimedMicro > postedMicro ? atFinal.claimedMicro : postedMicro
   const held = atHead.balanceMicro > atFinal.balanceMicro ? atHead.balanceMicro : atFinal.balanceMicro
   const lost = held < chargedMicro ? chargedMicro - held : 0n
@@ -111,7 +124,7 @@ function movement(
 export async function adoptClaims(deps: ChannelDeps, record: ChannelRecord): Promise<boolean> {
   const { network, id, chargedMicro } = record
   const on = chainOf(deps, network)
-  const { claimedMicro } = await on.chain.channels.claimedBalance(id, await headOf(on))
+  const { claimedMicro } = await claimedBalance(on.chain, id, await headOf(on))
   if (claimedMicro <= chargedMicro) return false
   await deps.database.transaction(async (tx) => {
     const { rowCount } = await tx.query(
