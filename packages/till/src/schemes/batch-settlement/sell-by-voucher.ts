@@ -178,6 +178,7 @@ async function coverVoucher(deps: SellDeps, sale: VoucherCall, record: ChannelRe
   const hold = (found: ChannelRecord): VoucherHold => ({
     ...{ callId: deps.ids.next('call'), record: found, fingerprint, identifierHash, amountMicro: terms.amountMicro },
     ...{ signedMicro: voucher.maxClaimable, signature: voucher.signature, chargeMicro: terms.amountMicro },
+    paymentResponse: '',
   })
   if (record.balanceMicro >= voucher.maxClaimable) return hold(record)
   // Somebody may have paid in past us.

@@ -22,6 +22,8 @@ export type VoucherHold = {
   deposit?: PlannedDeposit
   /** Transaction of the deposit. */
   transaction?: Hex
+  /** Made with the charge. */
+  paymentResponse: string
 }
 
 export const voucherOf = (hold: Hold): VoucherHold => hold.chargeAfterPrepare as VoucherHold
@@ -35,15 +37,14 @@ export const soldRecord = ({ record, chargeMicro, signedMicro, signature }: Vouc
   signature,
 })
 
-/** PAYMENT-RESPONSE, by which the client counts on. */
-export function voucherResponse(hold: VoucherHold): string {
-  const { deposit, transaction } = hold
-  const record = soldRecord(hold)
+/** PAYMENT-RESPONSE, by which the client counts on. `sold`: the channel after the sale. */
+export function voucherResponse(hold: VoucherHold, sold: ChannelRecord): string {
+  const { deposit, transaction, chargeMicro } = hold
   return encodeChannelSale({
-    payer: checksumAddress(record.config.payer),
-    network: record.network,
+    payer: checksumAddress(sold.config.payer),
+    network: sold.network,
     transaction: transaction ?? '',
     amount: transaction === undefined ? '' : (deposit?.deposit.amount ?? 0n).toString(),
-    extra: { chargedAmount: hold.chargeMicro.toString(), channelState: channelStateExtra(record) },
+    extra: { chargedAmount: chargeMicro.toString(), channelState: channelStateExtra(sold) },
   })
 }

@@ -4,6 +4,7 @@ import { accounts, type LedgerTransaction } from '../../ledger/index.ts'
 import { createBatcher } from '../../store/group-commit.ts'
 import { channelAccounts } from './accounts.ts'
 import { ChannelChanged, type ChannelDeps } from './channel-deps.ts'
+import type { ChannelRecord } from './channel-record.ts'
 import {
   type DeliveredSale,
   endOfSale,
@@ -44,7 +45,9 @@ export function createVoucherPort(deps: ChannelDeps): VoucherPort {
       held.set(hold.holdId, voucher)
       if (held.size > heldMax) held.delete(held.keys().next().value as string)
       if (voucher.deposit) await deposit(voucher, voucher.deposit)
-      return () => respond(hold.holdId, voucher)
+      const sold = soldRecord(voucher)
+      voucher.paymentResponse = voucherResponse(voucher, sold)
+      return () => respond(hold.holdId, voucher, sold)
     },
     async capture(tx, calls) {
       const vouchers = calls.map(({ hold }) => voucherOf(hold))
@@ -83,11 +86,14 @@ export function createVoucherPort(deps: ChannelDeps): VoucherPort {
       throw await correctionFor(deps, known.record)
   }
 
-  function respond(holdId: string, voucher: VoucherHold): EntitledResponse {
+  function respond(
+    holdId: string,
+    { fingerprint, paymentResponse }: VoucherHold,
+    sold: ChannelRecord,
+  ): EntitledResponse {
     held.delete(holdId)
-    const record = soldRecord(voucher)
-    cache.sold(record, record, voucher.fingerprint.toString('hex'))
-    return { paymentResponse: voucherResponse(voucher), delivered: () => delivered(record) }
+    cache.sold(sold, sold, fingerprint.toString('hex'))
+    return { paymentResponse, delivered: () => delivered(sold) }
   }
 
   /** Another process sold by this channel meanwhile, its state changed, or an earlier commit was not seen to end. */
@@ -116,7 +122,7 @@ const drawOf = ({ record, signedMicro, chargeMicro, signature }: VoucherHold) =>
 function capturedOf(voucher: VoucherHold, routeId: string): CaptureOutcome {
   const { chargeMicro: amountMicro, record } = voucher
   if (amountMicro === 0n) return { status: 'captured' }
-  const leftMicro = record.balanceMicro - soldRecord(voucher).chargedMicro
+  const leftMicro = record.balanceMicro - record.chargedMicro - amountMicro
   const draw = { network: record.network, amountMicro, leftMicro }
   return { status: 'captured', draw, posting: postingOf(voucher, routeId) }
 }
@@ -142,7 +148,7 @@ function saleOf({ hold, route, answer }: KeptSale): NewSale {
     ...{ signedMicro: voucher.signedMicro, chargeMicro: voucher.chargeMicro },
     ...{ status: answer.status, contentType: answer.contentType, headers: answer.headers ?? {} },
     body: Buffer.from(answer.body),
-    paymentResponse: voucherResponse(voucher),
+    paymentResponse: voucher.paymentResponse,
   }
 }
 
