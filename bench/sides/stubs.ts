@@ -2,7 +2,7 @@ import type { Hex } from '../../packages/protocol/src/bytes.ts'
 import type { ChainPort } from '../../packages/till/src/chain/index.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 
-/** Every payer is rich, every nonce unused, and a settled transaction is in the newest block at once. */
+/** Every payer and channel is rich, every nonce unused, and a settled transaction is in the newest block at once. */
 export function stubChain(real: ChainPort): ChainPort {
   const head = real.head()
   const rich = { balanceMicro: 1_000_000_000_000n, nonceUsed: false, hasCode: false }
@@ -16,6 +16,12 @@ export function stubChain(real: ChainPort): ChainPort {
     finalizedBlock: () => head,
     payerStatus: async () => rich,
     settlementByTransaction: confirmed,
+    channels: {
+      ...real.channels,
+      // Read as ever. The chain has none of the channels: each would be a loss, posted again for every sale.
+      claimedBalances: async (ids, at) =>
+        (await real.channels.claimedBalances(ids, at)).map(() => ({ ...rich, claimedMicro: 0n })),
+    },
     permit2: {
       ...real.permit2,
       payerStatus: async () => ({ ...rich, allowanceMicro: rich.balanceMicro }),
