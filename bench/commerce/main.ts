@@ -32,8 +32,8 @@ await runBench(async ({ home, flag, note }) => {
     {
       figure: 'what sale hooks add to a purchase',
       asked: '15 %',
-      measured: `${hooks.added_time_percent} % of time, ${hooks.added_cpu_percent} % of CPU`,
-      reached: hooks.added_time_percent < 15,
+      measured: `${hooks.added_time.percent} % of time, ${hooks.added_cpu.percent} % of CPU`,
+      reached: Math.max(hooks.added_time.percent, hooks.added_cpu.percent) < 15,
     },
   ]
 })
