@@ -4,19 +4,11 @@ import type { Clock } from '@assay/till/kernel/clock'
 import { accounts, balanceOf, type LedgerTransaction, lockAccounts, post } from '@assay/till/ledger'
 import type { Database, Tx } from '@assay/till/store/database'
 import { rewardAccounts } from './accounts.ts'
-import { rewardReference } from './reward-sales.ts'
 
-type Due = {
-  payment_id: string
-  round: number
-  network: string
-  affiliate: Address
-  affiliate_micro: Micro
-  take_micro: Micro
-  reversed_micro: Micro
-}
+/** What one affiliate gets of the sales that mature together. */
+type Matured = { network: string; affiliate: Address; first: string; sales: bigint; micro: Micro }
 
-const perTransaction = 200
+const perTransaction = 1_000
 
 /**
  * Shares whose hold is over and whose payment is final become payable, unless its payer disputes it or a refund of it is
@@ -31,51 +23,44 @@ export async function matureShares(deps: { database: Database; clock: Clock }): 
   }
 }
 
+// A draw of credit has no separate payment row: the money was paid in before.
+const matureSql = `
+with due as (
+  select s.payment_id, s.round from reward_sale s left join payment p on p.id = s.payment_id
+  where s.affiliate_state = 'pending' and s.matures_at <= $1 and (p.id is null or p.final)
+    and not exists (select from payment_dispute d where d.payment_id = s.payment_id and d.state = 'open')
+    and not exists (select from refund r where r.payment_id = s.payment_id and r.state = 'asked')
+  order by s.matures_at, s.payment_id limit $2 for update of s skip locked
+),
+matured as (
+  update reward_sale s set affiliate_state = 'payable' from due d where s.payment_id = d.payment_id and s.round = d.round
+  returning s.payment_id || '#' || s.round as sale, s.network, s.affiliate,
+    div(s.affiliate_micro::numeric * (s.take_micro - s.reversed_micro), s.take_micro) as micro
+)
+select network, affiliate, min(sale) as first, count(*) as sales, sum(micro)::bigint as micro from matured
+group by network, affiliate`
+
 async function matureSome(tx: Tx, nowMs: number): Promise<number> {
-  // A draw of credit has no separate payment row: the money was paid in before.
-  const { rows } = await tx.query<Due>(
-    `select s.payment_id, s.round, s.network, s.affiliate, s.affiliate_micro, s.take_micro, s.reversed_micro
-     from reward_sale s left join payment p on p.id = s.payment_id
-     where s.affiliate_state = 'pending' and s.matures_at <= $1 and (p.id is null or p.final)
-       and not exists (select from payment_dispute d where d.payment_id = s.payment_id and d.state = 'open')
-       and not exists (select from refund r where r.payment_id = s.payment_id and r.state = 'asked')
-     order by s.matures_at, s.payment_id limit $2 for update of s skip locked`,
-    [new Date(nowMs), perTransaction],
-  )
-  if (rows.length === 0) return 0
+  const { rows } = await tx.query<Matured>(matureSql, [new Date(nowMs), perTransaction])
   await lockAccounts(
     tx,
     rows.map((row) => accounts.payable(row.network, row.affiliate, 'affiliate')),
   )
   await post(tx, await postingsOf(tx, rows))
-  await tx.query(
-    `update reward_sale s set affiliate_state = 'payable' from unnest($1::text[], $2::integer[]) t (payment_id, round)
-     where s.payment_id = t.payment_id and s.round = t.round`,
-    [rows.map((row) => row.payment_id), rows.map((row) => row.round)],
-  )
-  return rows.length
+  return Number(rows.reduce((sum, { sales }) => sum + sales, 0n))
 }
 
 /** One posting for each affiliate, however many sales it brought: most of what a share costs later. */
-async function postingsOf(tx: Tx, rows: readonly Due[]): Promise<LedgerTransaction[]> {
-  const byAffiliate = new Map<string, [Due, ...Due[]]>()
-  for (const row of rows) {
-    const key = `${row.network} ${row.affiliate}`
-    const known = byAffiliate.get(key)
-    if (known) known.push(row)
-    else byAffiliate.set(key, [row])
-  }
+async function postingsOf(tx: Tx, rows: readonly Matured[]): Promise<LedgerTransaction[]> {
   const postings: LedgerTransaction[] = []
-  for (const shares of byAffiliate.values()) {
-    const [{ network, affiliate, payment_id: paymentId, round }] = shares
-    const micro = shares.reduce((sum, share) => sum + dueMicro(share), 0n)
+  for (const { network, affiliate, first, sales, micro } of rows) {
     if (micro === 0n) continue
     const setOff = smallerOf(await balanceOf(tx, accounts.receivable(network, affiliate, 'affiliate')), micro)
     postings.push({
       // Named by the first of them: each matures once.
-      reference: rewardReference('affiliate_matured', { paymentId, round }),
+      reference: `affiliate_matured:${first}`,
       kind: 'affiliate_matured',
-      memo: `${shares.length} sales`,
+      memo: `${sales} sales`,
       lines: [
         { account: rewardAccounts.affiliatePending(network, affiliate), amount: micro },
         ...(setOff > 0n ? [{ account: accounts.receivable(network, affiliate, 'affiliate'), amount: -setOff }] : []),
@@ -87,6 +72,3 @@ async function postingsOf(tx: Tx, rows: readonly Due[]): Promise<LedgerTransacti
   }
   return postings
 }
-
-const dueMicro = (share: Due): Micro =>
-  (share.affiliate_micro * (share.take_micro - share.reversed_micro)) / share.take_micro

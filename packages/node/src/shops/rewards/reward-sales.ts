@@ -1,8 +1,15 @@
 import type { Address } from '@assay/protocol/address'
-import { type Micro, smallerOf } from '@assay/protocol/money'
+import { smallerOf } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
 import { defaultGateLimits } from '@assay/till/internal'
-import { balanceOf, joinPostings, type LedgerLine, type LedgerTransaction, lockAccounts } from '@assay/till/ledger'
+import {
+  balanceOf,
+  joinPostings,
+  type LedgerLine,
+  type LedgerTransaction,
+  lockAccounts,
+  mergeLines,
+} from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { rewardAccounts } from './accounts.ts'
 import { ignoredReason } from './attribute.ts'
@@ -37,7 +44,7 @@ export async function rewardSales(
   const referrals = await decideReferrals(tx, deps, counted, payers)
   const rows = toRewards(deps, counted, payers, referrals)
   const postings = await postingsOf(tx, rows, payers)
-  await postRewards(tx, rows, joinPostings(unposted.splice(0), postings))
+  await postRewards(tx, { rows, terms: deps.policy.affiliate }, joinPostings(unposted.splice(0), postings))
 }
 
 function explicitAffiliate(deps: RewardDeps, { attribution, payer }: Sale): Pick<CountedSale, 'affiliate' | 'note'> {
@@ -59,8 +66,8 @@ function toRewards(
     const before = spentMicro.get(sale.payer) ?? 0n
     spentMicro.set(sale.payer, before + operatorRevenueMicro)
     const affiliate = one.affiliate ?? remembered(deps.policy, payers.get(sale.payer), sale.settledAtMs)
-    const part = affiliatePart(deps.policy, sale, operatorRevenueMicro, affiliate)
-    const earningMicro = rewardedMicro(sale.payee, operatorRevenueMicro, part.affiliateMicro)
+    const affiliateMicro = affiliate ? affiliateShare(deps.policy, sale.amountMicro, operatorRevenueMicro) : 0n
+    const earningMicro = rewardedMicro(sale.payee, operatorRevenueMicro, affiliateMicro)
     const referral = referrals.get(sale.paymentId)
     const bonus = referral ? referralPoints(deps.policy, earningMicro) : { referrer: 0n, referred: 0n }
     return {
@@ -70,7 +77,8 @@ function toRewards(
       // What inclusion is not enough for may still be undone.
       needsFinality: sale.source === 'payment' && sale.amountMicro > defaultGateLimits.inclusionMicroMax,
       note: one.note,
-      ...part,
+      affiliate: affiliateMicro > 0n ? affiliate : undefined,
+      affiliateMicro,
       referrer: referral?.referrer,
       referrerPoints: bonus.referrer,
       referredPoints: bonus.referred,
@@ -84,31 +92,28 @@ function remembered(policy: RewardsPolicy, payer: LoyaltyRow | undefined, nowMs:
   return nowMs - payer.firstSaleAtMs <= policy.affiliate.windowDays * dayMs ? payer.affiliate : undefined
 }
 
-function affiliatePart(policy: RewardsPolicy, sale: Sale, operatorRevenueMicro: Micro, affiliate: Address | undefined) {
-  const { holdDays, bps } = policy.affiliate
-  const affiliateMicro = affiliate === undefined ? 0n : affiliateShare(policy, sale.amountMicro, operatorRevenueMicro)
-  return {
-    affiliate: affiliateMicro > 0n ? affiliate : undefined,
-    affiliateMicro,
-    affiliateBps: Number(bps),
-    maturesAtMs: sale.settledAtMs + holdDays * dayMs,
-  }
-}
-
+/**
+ * What a lone sale brings is posted with it, what several bring is one posting: a line for each would be most of what they cost.
+ * Points and money are different units, and each balances by itself.
+ */
 async function postingsOf(
   tx: Tx,
   rows: readonly RewardRow[],
   payers: ReadonlyMap<Address, LoyaltyRow>,
 ): Promise<LedgerTransaction[]> {
   const setOff = await openSetOffs(tx, rows, payers)
-  return rows.flatMap((row) => {
-    const { sale } = row
-    const lines = [...pointLines(sale.payer, row.points, setOff), ...referralLines(row, setOff), ...shareLines(row)]
-    // One posting per sale: points and money are different units, and each balances by itself.
-    return lines.length === 0
-      ? []
-      : [{ reference: rewardReference('reward', sale), kind: 'reward', paymentId: sale.paymentId, lines }]
-  })
+  const lines = mergeLines(
+    rows.flatMap((row) => [
+      ...pointLines(row.sale.payer, row.points, setOff),
+      ...referralLines(row, setOff),
+      ...shareLines(row),
+    ]),
+  )
+  const [first] = rows
+  if (!first || lines.length === 0) return []
+  const about = rows.length === 1 ? { paymentId: first.sale.paymentId } : { memo: `${rows.length} sales` }
+  // Named by the first of them: each is rewarded once.
+  return [{ reference: rewardReference('reward', first.sale), kind: 'reward', ...about, lines }]
 }
 
 function referralLines(row: RewardRow, setOff: SetOffs): LedgerLine[] {

@@ -4,6 +4,7 @@ import type { Sale } from '@assay/till'
 import { LedgerConflict, type LedgerTransaction, postValues } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import type { IgnoredReason } from './attribute.ts'
+import type { RewardsPolicy } from './policy.ts'
 
 /** A sale of which the node keeps something. */
 export type CountedSale = { sale: Sale; operatorRevenueMicro: Micro; affiliate?: Address; note?: IgnoredReason }
@@ -96,8 +97,6 @@ export type RewardRow = {
   note: IgnoredReason | undefined
   affiliate: Address | undefined
   affiliateMicro: Micro
-  affiliateBps: number
-  maturesAtMs: number
   referrer: Address | undefined
   referrerPoints: bigint
   referredPoints: bigint
@@ -106,35 +105,37 @@ export type RewardRow = {
 const insertSql = `
 insert into reward_sale (payment_id, round, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, affiliate_note,
   affiliate_bps, affiliate_state, matures_at, referrer, referrer_points, referred_points, needs_finality, sold_at)
-select payment_id, round, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, note, bps,
-  case when affiliate is null then 'none' else 'pending' end, case when affiliate is null then null else matures_at end,
+select payment_id, round, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, note, $1,
+  case when affiliate is null then 'none' else 'pending' end,
+  case when affiliate is not null then sold_at + $2 * interval '24 hours' end,
   referrer, referrer_points, referred_points, needs_finality, sold_at
-from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::text[], $9::bigint[],
-  $10::text[], $11::integer[], $12::timestamptz[], $13::text[], $14::bigint[], $15::bigint[], $16::boolean[], $17::timestamptz[])
-  as t (payment_id, round, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, note, bps, matures_at,
+from unnest($3::text[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::text[], $11::bigint[],
+  $12::text[], $13::text[], $14::bigint[], $15::bigint[], $16::boolean[], $17::timestamptz[])
+  as t (payment_id, round, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, note,
     referrer, referrer_points, referred_points, needs_finality, sold_at)`
 
 const postParameters = Array.from({ length: 13 }, (_, index) => `$${index + 18}`).join(', ')
 
+/** What sales brought, and on which terms of affiliates. */
+type Rewards = { rows: readonly RewardRow[]; terms: RewardsPolicy['affiliate'] }
+
 /** The rows and their postings in one statement: its own round trip for each would be most of what a sale hook costs. */
-export async function postRewards(
-  tx: Tx,
-  rows: readonly RewardRow[],
-  postings: readonly LedgerTransaction[],
-): Promise<void> {
+export async function postRewards(tx: Tx, rewards: Rewards, postings: readonly LedgerTransaction[]): Promise<void> {
   if (postings.length === 0)
-    await tx.query({ name: 'rewards_insert_sales', text: insertSql, values: rewardValues(rows) })
+    await tx.query({ name: 'rewards_insert_sales', text: insertSql, values: rewardValues(rewards) })
   else {
     const { rows: posted } = await tx.query<{ count: bigint }>({
       name: 'rewards_post_sales',
       text: `with made as (${insertSql}) select count(transaction_id) from ledger_post(${postParameters})`,
-      values: [...rewardValues(rows), ...postValues(postings)],
+      values: [...rewardValues(rewards), ...postValues(postings)],
     })
     if (posted[0]?.count !== BigInt(postings.length)) throw new LedgerConflict('a sale is being posted elsewhere')
   }
 }
 
-const rewardValues = (rows: readonly RewardRow[]): unknown[] => [
+const rewardValues = ({ rows, terms }: Rewards): unknown[] => [
+  terms.bps,
+  terms.holdDays,
   rows.map(({ sale }) => sale.paymentId),
   rows.map(({ sale }) => sale.round),
   rows.map(({ sale }) => sale.payer),
@@ -145,8 +146,6 @@ const rewardValues = (rows: readonly RewardRow[]): unknown[] => [
   rows.map((row) => row.affiliate ?? null),
   rows.map((row) => row.affiliateMicro),
   rows.map((row) => row.note ?? null),
-  rows.map((row) => row.affiliateBps),
-  rows.map((row) => new Date(row.maturesAtMs)),
   rows.map((row) => row.referrer ?? null),
   rows.map((row) => row.referrerPoints),
   rows.map((row) => row.referredPoints),
