@@ -290,6 +290,33 @@ test('what is posted with a sale counts like what was posted before it, and the 
   expect(await postingsOf('payment_id', cite.paymentId)).toEqual([{ reference: `sale:${cite.paymentId}`, lines: 5 }])
 })
 
+test('what several sales bring is one posting beside theirs, and one of them is reversed alone', async () => {
+  const sold = [sale(0x81, 1_000_000n), sale(0x82, 2_000_000n), sale(0x81, 1_000_000n)].map((one) => ({
+    ...one,
+    attribution: { aff: wallet(0x83) },
+  }))
+  const unposted = sold.map(
+    ({ paymentId, amountMicro }): LedgerTransaction => ({
+      reference: `sale:${paymentId}`,
+      kind: 'sale',
+      paymentId,
+      lines: [debit(creatorAccounts.distributor(base), amountMicro), credit(accounts.revenue(base, 'x'), amountMicro)],
+    }),
+  )
+  await db.database.transaction((tx) => rewardSales(deps, tx, sold, unposted))
+  const [first, second] = sold as [Sale, Sale]
+  // Issued, of each wallet, expense and share.
+  expect(await postingsOf('reference', `reward:${first.paymentId}#0`)).toEqual([
+    { reference: `reward:${first.paymentId}#0`, lines: 5 },
+  ])
+  expect((await postingsOf('payment_id', ...sold.map(({ paymentId }) => paymentId))).map(({ lines }) => lines)).toEqual(
+    [2, 2, 2],
+  )
+  expect([await points(0x81), await points(0x82), await pending(0x83)]).toEqual([4_000n, 4_000n, 600_000n])
+  await reverse(second)
+  expect([await points(0x81), await points(0x82), await pending(0x83)]).toEqual([4_000n, 0n, 300_000n])
+})
+
 test('the shares of one affiliate that mature together are one posting', async () => {
   const sold = [sale(75, 1_000_000n), sale(76, 2_000_000n), sale(77, 4_000_000n)]
   await reward(...sold.map((one, n) => ({ ...one, attribution: { aff: wallet(n === 2 ? 79 : 78) } })))
