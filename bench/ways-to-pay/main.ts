@@ -11,7 +11,7 @@ import type { CreditPlan } from './load.ts'
 
 const quick = process.argv.includes('--quick')
 const rounds = 3
-const perRound = quick ? 1_200 : 1_600
+const perRound = quick ? 1_200 : 3_200
 /** The stock server answers a few dozen calls in a second with its own storage, so that it is asked fewer. */
 const countOf = (kind: string, count: number) => (kind === 'stock channel' ? Math.ceil(count / 8) : count)
 const wallets = 100
