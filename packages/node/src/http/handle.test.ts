@@ -55,6 +55,18 @@ describe('an unpaid call of a paid route', () => {
     expect(seen.json.amount).toBe('7000')
   })
 
+  test('when the node fails to price it, nothing is wrong with the input: the failure is reported, and nothing is offered', async () => {
+    const routes = fixtureRoutes()
+    const access = routes.find(({ path }) => path === '/v1/order')?.access
+    if (access?.kind === 'paid' && access.price.kind === 'from_input')
+      access.price.of = () => {
+        throw new Error('the database is gone')
+      }
+    const seen = await send(testApp({ routes }), { method: 'POST', target: '/v1/order', body: '{"amount":7}' })
+    expect([seen.status, seen.json.code]).toEqual([500, 'internal'])
+    expect(seen.headers.has('payment-required')).toBe(false)
+  })
+
   test('what can never exist is 404 before any 402', async () => {
     expect((await send(testApp(), { target: '/v1/report/nothing' })).status).toBe(404)
   })

@@ -30,7 +30,10 @@ export async function sellCall<E extends Exchange>(
   options: SellOptions,
 ): Promise<SoldCall> {
   const call = await buildPaidCall(deps.timeLimit, paid, read, context)
-  const challenge = deps.gate.challenge(asProbe(call, read.bare, options.headOnly))
+  const probe = asProbe(call, read.bare, options.headOnly)
+  const challenge = deps.gate.challenge(probe)
+  // A payer may have an answer all the same; a caller that asks for the price hears of our own failure, not of wrong input.
+  if (challenge && probe.inputProblem && probe.inputProblem.status >= 500) throw probe.inputProblem
   if (challenge) return { kind: 'challenge', response: respondChallenge(deps, exchange, challenge) }
   if (options.headOnly) throw new Problem('payment_required')
   return release(deps, exchange, await deps.gate.pass({ ...call, clientGone: options.ownSignal() }))
